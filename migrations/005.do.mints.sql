@@ -172,21 +172,19 @@ language sql as $$
 $$;
 
 -- Ends claims of one mint for a run of the check: one statement, one commit. `entries` as with
--- `end_claims`, `not_after` as with `cast_stars`. Returns the entries that ended now, so a run may be
+-- `end_claims`, `not_after` as with `cast_stars`. What ended before is passed over, so a run may be
 -- repeated. Raises SB409, detail `<collection>/<serial>` a line, and writes nothing, where an entry
 -- is contested.
 --
 -- Locks in the order of `cast_stars`: claims by key, then the total. If the two still wait for
 -- each other, this one gives up first, before Postgres looks for a deadlock (one second). Runs with
 -- its owner's rights, as `cast_stars` does.
-create function release_claims(of_run uuid, mint text, entries json, not_after bigint)
-returns table (collection text, serial bigint, total_votes bigint)
+create function release_claims(of_run uuid, mint text, entries json, not_after bigint) returns void
 language plpgsql security definer set lock_timeout = '500ms' as $$
-#variable_conflict use_column
 declare
   ended claim_ending[];
   contested text[];
-  total event_total;
+  n bigint;
 begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
@@ -195,15 +193,13 @@ begin
   if cardinality(ended) = 0 then return; end if;
   update event_total set releases = releases + 1,
     weight = event_total.weight - (select sum(entry.weight) from unnest(ended) as entry)
-  where event_id = mint
-  returning event_total.* into strict total;
+  where event_id = mint returning releases into strict n;
   contested := contested_ends(mint, ended);
   if cardinality(contested) > 0 then
     raise exception 'decided on what is no longer so'
       using errcode = 'SB409', detail = array_to_string(contested, E'\n');
   end if;
-  perform note_ended(of_run, mint, total.releases, nextval('forever_mint_order'), ended);
-  return query select entry.collection, entry.serial, total.weight from unnest(ended) as entry;
+  perform note_ended(of_run, mint, n, nextval('forever_mint_order'), ended);
 end
 $$;
 

@@ -54,18 +54,14 @@ create table recovered_day (
 );
 
 -- Takes messages in that no published star of the journal has. `messages` is a JSON array with the
--- columns of `recovery_message`. Returns how many were new.
-create function stage_messages(messages json) returns bigint
+-- columns of `recovery_message`.
+create function stage_messages(messages json) returns void
 language sql as $$
-  with staged as (
-    insert into recovery_message
-    select said.* from json_populate_recordset(null::recovery_message, messages) as said
-    where not exists (select from outbox where outbox.topic_id = said.topic_id
-      and outbox.sequence_number = said.sequence_number and state = 'published')
-    on conflict do nothing
-    returning 1
-  )
-  select count(*) from staged
+  insert into recovery_message
+  select said.* from json_populate_recordset(null::recovery_message, messages) as said
+  where not exists (select from outbox where outbox.topic_id = said.topic_id
+    and outbox.sequence_number = said.sequence_number and state = 'published')
+  on conflict do nothing
 $$;
 
 -- How far a topic is known without a gap: by published stars, by conflicts and by what was taken in.
@@ -238,11 +234,10 @@ end
 $$;
 
 -- Days that became final without stars that come back, and those after them, are final no more:
--- what they were is kept. Returns how many.
-create function reopen_days() returns bigint
+-- what they were is kept.
+create function reopen_days() returns void
 language plpgsql as $$
 declare
-  reopened bigint;
   first_day date;
 begin
   perform wait_for_recovery();
@@ -251,10 +246,8 @@ begin
   insert into export_day_replaced select * from export_day where day >= first_day;
   delete from export_check where day >= first_day;
   delete from export_day where day >= first_day;
-  get diagnostics reopened = row_count;
   insert into recovered_day (day) select distinct day from export_day_replaced
   on conflict do nothing;
-  return reopened;
 end
 $$;
 
@@ -508,14 +501,11 @@ begin
   places := array(select place from places_of_days(offered) as place);
   perform move_slots(offered, places);
   perform write_recovered(kept, places);
-  insert into star_conflict (id, day, wallet, slot, at, target_type, target_id, is_forever_mint,
-    voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
-    holdings_read_at, allowance_limit, season_id, rules, seq, xp, conflicts_with)
-  select distinct on (each.id) each.id, each.day, each.wallet, 1, each.at, each.target_type, each.target_id,
-    each.is_forever_mint, voting_power, weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b,
-    holdings_read_at, coalesce(allowance_limit, free_votes), season_id, rules, nextval('journal_seq'), xp,
-    said.conflicts_with
+  insert into star_conflict
+  select distinct on (each.id) gone.*, said.conflicts_with
   from unnest(offered) as each join recovery_message said on said.star_id = each.id
+  cross join lateral jsonb_populate_record(null::star, to_jsonb(each) || jsonb_build_object('slot', 1,
+    'allowance_limit', coalesce(allowance_limit, free_votes), 'seq', nextval('journal_seq'))) as gone
   where said.conflicts_with is not null;
 
   perform count_recovered(kept);

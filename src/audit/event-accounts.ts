@@ -12,6 +12,7 @@ import {
   evolveMint,
 } from "../../actors/whole.ts";
 import type { Bounds, Reading } from "./counters.ts";
+import type { HeldStar } from "./rebuild-weights.ts";
 import { noBoard, type SeasonBoard, score } from "./season-board.ts";
 
 /** The totals of events and the NFTs that counted in them, by the machines of the service. */
@@ -33,14 +34,11 @@ export interface EventTotal {
 }
 
 /** A star that reaches an event. */
-export interface EventTurn {
+export interface EventTurn extends HeldStar {
   readonly event: string;
   readonly isForeverMint: boolean;
   /** Its id in an export; without one, its place on the topic. */
   readonly starId: string;
-  readonly wallet: string;
-  readonly at: number;
-  readonly held: { readonly A: readonly number[]; readonly B: readonly number[] };
   /** What an export records of it; null: as the machine decides. */
   readonly recorded: { readonly weight: number; readonly claims: Claims } | null;
 }

@@ -1,4 +1,5 @@
 import type { EventDecision } from "../../actors/event-day.ts";
+import { countedInWords } from "../journal/counted-star.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { isSettled, type Reading } from "./counters.ts";
 import { countEventStar, type EventAccounts, type EventTurn, tablesOf } from "./event-accounts.ts";
@@ -42,24 +43,15 @@ export function countExportedStar(
  */
 export function judgeDecision(
   star: ExportStar,
-  { weight, breakdown, claims }: EventDecision,
+  decision: EventDecision,
   isTwice = false,
 ): readonly Mismatch[] {
-  const { counted } = star;
-  const exported = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
-  const expected = wordsOf(weight, breakdown, claims);
-  const found = wordsOf(star.weight, star.breakdown, exported);
+  const { weight, breakdown, counted } = star;
+  const claims = { a: counted?.collectionA ?? [], b: counted?.collectionB ?? null };
+  const expected = countedInWords(decision);
+  const found = countedInWords({ weight, breakdown, claims });
   if (expected === found) return [];
   return [{ ...placeOf(star), kind: isTwice ? "counted-twice" : "event-weight", expected, found }];
-}
-
-function wordsOf(
-  weight: number,
-  { base, collectionA, collectionB }: EventDecision["breakdown"],
-  { a, b }: EventDecision["claims"],
-): string {
-  const sum = `${base} + ${collectionA} + ${collectionB}`;
-  return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
 }
 
 /** A star of an export, as it reaches its event. */

@@ -8,7 +8,7 @@ import type { Judge } from "./judge.ts";
 import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
-import { addRelease, foldMint, judgeRelease, lastOrderOf, overdueRemovals } from "./mint-order.ts";
+import { addRelease, foldMint, judgeRelease, overdueRemovals, splitAfter } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
 import { judgeSerials, LAG_MS, LEAD_MS, wasExcluded } from "./rebuild-weights.ts";
 import {
@@ -96,13 +96,9 @@ export function foldMintsThrough(judge: Judge, state: AuditState, day: Day): voi
   if (!hasHistory(judge, state)) return;
   const span = { from: startOfDay(day) - LAG_MS, to: endOfDay(day) };
   for (const [event, happenings] of state.mints) {
-    const folded = foldMint(
-      { ...state, reading: judge.reading },
-      happenings,
-      lastOrderOf(happenings, day),
-    );
-    addMismatches(state.findings, folded.mismatches);
-    state.mints.set(event, folded.left);
+    const { due, left } = splitAfter(happenings, day);
+    addMismatches(state.findings, foldMint({ ...state, reading: judge.reading }, due));
+    state.mints.set(event, left);
     const mint = state.accounts.mints.get(event);
     // A day that is not over may still remove what it should.
     if (mint === undefined || span.to > judge.reading.from) continue;

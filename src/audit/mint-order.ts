@@ -19,40 +19,37 @@ export type MintHappening = {
 
 /** Puts a release beside those that ended with it. */
 export function addRelease(happenings: MintHappening[], release: ExportRelease, day: Day): void {
-  const together = happenings.find(({ order }) => order === release.mintOrder);
-  if (together !== undefined && "releases" in together) together.releases.push(release);
-  else happenings.push({ order: release.mintOrder, day, releases: [release] });
-}
-
-/** The last position of a mint in the export of a day, or of one before it. */
-export function lastOrderOf(happenings: readonly MintHappening[], day: Day): number {
-  return happenings.reduce(
-    (last, each) => (each.day <= day ? Math.max(last, each.order) : last),
-    0,
-  );
+  for (const each of happenings) {
+    if (!("releases" in each) || each.order !== release.mintOrder) continue;
+    if (each.releases[0]?.mint === release.mint) return void each.releases.push(release);
+  }
+  happenings.push({ order: release.mintOrder, day, releases: [release] });
 }
 
 /**
- * Counts what happened to a mint, in the order of its commits, up to a place. Stars and releases
- * around midnight may stand in the exports of two days the other way round, so the caller goes
- * up to the last place of a day only when it knows the next day too.
- *
- * @returns what does not follow, and what is left for later
+ * Parts what happened to mints, in the order of commits, behind the last place of a day or of one
+ * before it. Stars and releases around midnight may stand in the exports of two days the other way
+ * round, so a day is whole only when the next day is known too.
  */
+export function splitAfter<Happening extends Pick<MintHappening, "order" | "day">>(
+  happenings: readonly Happening[],
+  day: Day,
+): { readonly due: readonly Happening[]; readonly left: Happening[] } {
+  const sorted = happenings.toSorted((one, other) => one.order - other.order);
+  const end = sorted.findLastIndex((each) => each.day <= day) + 1;
+  return { due: sorted.slice(0, end), left: sorted.slice(end) };
+}
+
+/** Counts what happened to a mint, in the order of its commits. @returns what does not follow */
 export function foldMint(
   given: ReadSoFar & { readonly reading: Reading },
   happenings: readonly MintHappening[],
-  upTo: number,
-): { readonly mismatches: readonly Mismatch[]; readonly left: MintHappening[] } {
-  const sorted = [...happenings].sort((one, other) => one.order - other.order);
-  const mismatches = sorted
-    .filter(({ order }) => order <= upTo)
-    .flatMap((happening) =>
-      "star" in happening
-        ? countExportedStar(given, happening.star, given.reading)
-        : foldReleases(given.accounts, happening.releases, given.reading),
-    );
-  return { mismatches, left: sorted.filter(({ order }) => order > upTo) };
+): readonly Mismatch[] {
+  return happenings.flatMap((happening) =>
+    "star" in happening
+      ? countExportedStar(given, happening.star, given.reading)
+      : foldReleases(given.accounts, happening.releases, given.reading),
+  );
 }
 
 function foldReleases(

@@ -1,20 +1,15 @@
 import { dayOf } from "../../actors/day.ts";
-import type { EventDecision, EventStar } from "../../actors/event-day.ts";
-import type { Claims } from "../../actors/nft-accounting.ts";
+import type { EventDecision, EventStar, EventStarred } from "../../actors/event-day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { Breakdown } from "../../actors/weight.ts";
 import type { Sql } from "../store/postgres.ts";
 
 /** A star as the journal gives it to an event's actor. */
-export interface CountedStar {
-  readonly starId: string;
-  readonly wallet: string;
-  readonly at: number;
+export interface CountedStar extends Omit<EventStarred, "type"> {
   readonly heldA: readonly number[];
   readonly heldB: readonly number[];
-  readonly weight: number;
   readonly breakdown: Breakdown;
-  readonly claims: Claims;
+  /** The version that it was decided under. */
   readonly rules: number;
 }
 
@@ -23,6 +18,17 @@ export function countedStarColumns(sql: Sql) {
   return sql`id as "starId", '0.0.' || wallet as wallet, at, held_a as "heldA", held_b as "heldB", weight,
     json_build_object('base', base, 'collectionA', counted_a, 'collectionB', bonus_b) as breakdown,
     json_build_object('a', claimed_a, 'b', claimed_b) as claims, rules`;
+}
+
+/** What an event's actor takes in: a star as it is recorded, decided by none again. */
+export function starredFact({
+  starId,
+  wallet,
+  at,
+  weight,
+  claims,
+}: Omit<EventStarred, "type">): EventStarred {
+  return { type: "starred", starId, wallet, at, weight, claims };
 }
 
 /**
@@ -38,18 +44,17 @@ export function differenceOf(
   const { starId, wallet, at, heldA, heldB } = star;
   const holdings = { collectionA: heldA, collectionB: heldB, readAt: at };
   const decided = decide({ type: "star", wallet, holdings, at });
-  const { version } = rulesOn(dayOf(at));
-  const [now, then] = [decisionOf({ ...decided, rules: version }), decisionOf(star)];
+  const now = `${countedInWords(decided)} under rules ${rulesOn(dayOf(at)).version}`;
+  const then = `${countedInWords(star)} under rules ${star.rules}`;
   return now === then ? null : `star ${starId}: recorded ${then}, decided ${now}`;
 }
 
-/** What a star of an event added, in one line. */
-function decisionOf({
+/** What a star of an event added, in words: equal for equal weights and claims. */
+export function countedInWords({
   weight,
   breakdown: { base, collectionA, collectionB },
   claims: { a, b },
-  rules,
-}: Pick<CountedStar, "weight" | "breakdown" | "claims" | "rules">): string {
-  const claims = `A [${a.join(" ")}], B ${b ?? "none"}`;
-  return `weight ${weight} (${base} + ${collectionA} + ${collectionB}), ${claims} under rules ${rules}`;
+}: Pick<CountedStar, "weight" | "breakdown" | "claims">): string {
+  const sum = `${base} + ${collectionA} + ${collectionB}`;
+  return `weight ${weight} (${sum}), counting A [${a.join(" ")}], B ${b ?? "none"}`;
 }

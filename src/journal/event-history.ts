@@ -8,7 +8,7 @@ import {
 } from "../../actors/whole.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
-import { type CountedStar, countedStarColumns, differenceOf } from "./counted-star.ts";
+import { type CountedStar, countedStarColumns, differenceOf, starredFact } from "./counted-star.ts";
 
 /** The actor as folded, and what the fold found on the way. */
 export interface FoldedEventDay {
@@ -83,8 +83,7 @@ async function fold(
       if (tables.stars === starsMax) return { tables, rules, contradiction };
       rules.add(star.rules);
       contradiction ??= differenceOf(star, (command) => decideEventStar(key, tables, command));
-      const { starId, wallet, at, weight, claims } = star;
-      evolveEventDay(key, tables, { type: "starred", starId, wallet, at, weight, claims });
+      evolveEventDay(key, tables, starredFact(star));
     }
   }
   return { tables, rules, contradiction };

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
 import { type CollectionSetting, ConfigurationError, type Settings, type With } from "../config.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -13,11 +14,6 @@ import type { WrittenExport } from "./write-export.ts";
 /** A day is closed no earlier than this after its end: a statement lasts 1.8 s at most. */
 const CLOSED_AFTER_MS = 5_000;
 
-export type ExportSettings = Pick<
-  ExportHeader,
-  "network" | "topics" | "collections" | "excludedWallets" | "xpPerStar"
->;
-
 const noted = exportHeader.pick({
   network: true,
   topics: true,
@@ -25,6 +21,7 @@ const noted = exportHeader.pick({
   excludedWallets: true,
   xpPerStar: true,
 });
+export type ExportSettings = z.output<typeof noted>;
 
 /** Notes the settings under which a worker works today: the day's header has them, whenever it becomes final. */
 export async function noteSettings(sql: Sql, settings: ExportSettings): Promise<void> {

@@ -2,7 +2,7 @@ import type { Standing } from "../../actors/mint-wallet.ts";
 import { type EventTables, emptyTables } from "../../actors/whole.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
-import { lastOfMint } from "./mint-history.ts";
+import { endOfMint, lastOfMint } from "./mint-history.ts";
 import { instantOfStarId } from "./star-id.ts";
 
 /** Claims of one row: few enough to be taken up by a process that serves voters. */
@@ -55,9 +55,7 @@ export async function readLiveMint(sql: Sql, mint: string) {
           and base.collection = 'base'
       )
       select coalesce(total.weight, 0) as weight, coalesce(total.stars, 0) as stars,
-        greatest((select max(seq) from mint_star where event_id = ${mint}),
-          (select max(seq) from claim_release where event_id = ${mint}), 0) as seq,
-        ${lastOfMint(sql, mint)} as last,
+        ${endOfMint(sql, mint)} as seq, ${lastOfMint(sql, mint)} as last,
         piece.collection, piece.entries
       from (select 1) as one
       left join event_total as total on total.event_id = ${mint}

@@ -1,8 +1,8 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
-import { type CountedStar, countedStarColumns } from "./counted-star.ts";
-import { releaseOf, type SingleEnd } from "./mint-end.ts";
+import { type CountedStar, countedStarColumns, starredFact } from "./counted-star.ts";
+import { type Evidence, type MintEnd, releaseOf, type SingleEnd } from "./mint-end.ts";
 
 /** A star as it happened to a forever mint. */
 export interface MintStar extends CountedStar {
@@ -11,22 +11,9 @@ export interface MintStar extends CountedStar {
   readonly seq: number;
 }
 
-/** An attribution that the daily check ended. */
-export interface EndedClaim {
-  readonly collection: "A" | "B";
-  readonly serial: number;
-  readonly wallet: string;
-  /** The star that had brought it. */
-  readonly starId: string;
-  readonly weight: number;
-  /** The collection B serial that carries the +5 on, and those it was chosen from. */
-  readonly spare: number | null;
-  readonly heldB: readonly number[];
-  /** What the mirror node said last, and when it was asked; epoch ms. */
-  readonly owner: string | null;
-  readonly deleted: boolean;
-  readonly readAt: number;
-}
+/** An attribution that ended, with what the mirror node said last. */
+export type EndedClaim = Omit<MintEnd, "since" | "evidence" | "countedB"> &
+  Omit<Evidence, "listedAt">;
 
 export interface MintRelease {
   readonly kind: "release";
@@ -40,11 +27,7 @@ export type MintHappening = MintStar | MintRelease;
 
 /** What the machine takes in: a happening as it is recorded, decided by none again. */
 export function mintFact(happening: MintHappening): EventStarred | MintReleased {
-  if (happening.kind === "star") {
-    const { starId, wallet, at, weight, claims } = happening;
-    return { type: "starred", starId, wallet, at, weight, claims };
-  }
-  return releasedFact(happening.ended);
+  return happening.kind === "star" ? starredFact(happening) : releasedFact(happening.ended);
 }
 
 /** Attributions that end together, as the machine takes them in. */
@@ -70,6 +53,12 @@ export function lastOfMint(sql: Sql, mint: string, upTo = Number.MAX_SAFE_INTEGE
     (select star_id from mint_star where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1),
     (select run_id || '/' || release
       from claim_release where event_id = ${mint} and seq <= ${upTo} order by seq desc limit 1))`;
+}
+
+/** The last place of a mint's history, 0 before the first. A part of a select. */
+export function endOfMint(sql: Sql, mint: string) {
+  return sql`greatest((select max(seq) from mint_star where event_id = ${mint}),
+    (select max(seq) from claim_release where event_id = ${mint}), 0)`;
 }
 
 /** 1,000 stars with their serials are some 500 KB. */

@@ -1,4 +1,4 @@
-import { type Day, instant } from "../../actors/day.ts";
+import { type Day, instant, withInstants } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
@@ -59,6 +59,6 @@ export function lossesOfDay(
           order by topic_id, sequence_number limit ${PAGE}`,
         PAGE_WITHIN_MS,
       ),
-    (row) => ({ ...row, acceptedAt: instant(row.acceptedAt) }),
+    withInstants,
   );
 }

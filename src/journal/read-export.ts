@@ -1,4 +1,4 @@
-import { type Day, instant } from "../../actors/day.ts";
+import { type Day, instant, withInstants } from "../../actors/day.ts";
 import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
@@ -70,9 +70,9 @@ function exportedStar(row: StarRow): ExportStar {
     at: instant(row.at),
     counted: counted && { ...counted, collectionA: rising(counted.collectionA) },
     held: {
+      ...withInstants(held),
       collectionA: rising(held.collectionA),
       collectionB: rising(held.collectionB),
-      readAt: instant(held.readAt),
     },
   };
 }
@@ -107,13 +107,7 @@ export function releasesOfDay(
         PAGE_WITHIN_MS,
       );
     },
-    (row) => ({
-      ...row,
-      heldB: rising(row.heldB),
-      listedAt: instant(row.listedAt),
-      readAt: instant(row.readAt),
-      releasedAt: instant(row.releasedAt),
-    }),
+    (row) => ({ ...withInstants(row), heldB: rising(row.heldB) }),
   );
 }
 

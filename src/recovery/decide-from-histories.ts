@@ -5,65 +5,48 @@ import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { EventMachines } from "./event-machines.ts";
 import type { Notes, Recovery } from "./recovery.ts";
-import { rowOfHistory, type StagedStar, stagedOfDay } from "./staged-stars.ts";
+import { rowOfHistory, stagedOfDay } from "./staged-stars.ts";
 import type { PieceWriter } from "./write-pieces.ts";
-
-/** What the stars of a day without an export are decided with. */
-interface Deciding {
-  readonly ownerships: Ownerships;
-  readonly notes: Notes;
-  readonly writer: PieceWriter;
-  readonly machines: EventMachines;
-  /** Gets the mints of which a star is decided here. */
-  readonly undated: Set<string>;
-}
 
 /**
  * Decides the stars of a day that no export brought back: by what the NFTs' histories say that their
  * wallets held.
  *
  * @param given.done ids of those that an export brought back
+ * @param given.undated gets the mints of which a star is decided here
  */
 export async function decideFromHistories(
   { sql, settings }: Recovery,
-  given: Deciding & { readonly day: Day; readonly done: ReadonlySet<string> },
+  given: {
+    readonly day: Day;
+    readonly done: ReadonlySet<string>;
+    readonly ownerships: Ownerships;
+    readonly notes: Notes;
+    readonly writer: PieceWriter;
+    readonly machines: EventMachines;
+    readonly undated: Set<string>;
+  },
 ): Promise<void> {
   const { a, b } = settings.collections;
   const excluded = new Set(settings.excludedWallets);
   for await (const page of stagedOfDay(sql, given.day)) {
     for (const staged of page) {
-      if (given.done.has(staged.id)) continue;
+      const { id: starId, type, target: event, isForeverMint, wallet, at } = staged;
       const star = parseStarMessage(Buffer.from(staged.message), { a: a.key, b: b.key });
-      if (star === undefined) continue;
+      if (given.done.has(starId) || star === undefined) continue;
       const held = heldThen(star, given.ownerships, excluded);
-      await decide(given, { staged, star, held, xp: settings.xpPerStar });
+      if (!held.isCertain) {
+        const what = type === "event" ? "its weight" : "which NFTs it brought";
+        given.notes.doubt(`star ${starId} for ${type}/${event}: ${what}; an NFT moved near it`);
+      }
+      const isCounted = type === "event" && staged.conflictsWith === null;
+      if (isCounted && isForeverMint) given.undated.add(event);
+      const turn = { event, isForeverMint, starId, wallet, at, held, recorded: null };
+      const decision = isCounted ? await given.machines.count(turn) : null;
+      const xp = settings.xpPerStar;
+      await given.writer.star(rowOfHistory(staged, star, { held, decision, xp }));
     }
   }
-}
-
-async function decide(
-  { notes, writer, machines, undated }: Deciding,
-  given: {
-    readonly staged: StagedStar;
-    readonly star: StarMessage;
-    readonly held: HeldThen;
-    readonly xp: number;
-  },
-): Promise<void> {
-  const { staged, star, held, xp } = given;
-  if (!held.isCertain) {
-    const what = star.type === "event_vote" ? "its weight" : "which NFTs it brought";
-    notes.doubt(
-      `star ${staged.id} for ${staged.type}/${staged.target}: ${what}; an NFT moved near it`,
-    );
-  }
-  const isCounted = star.type === "event_vote" && staged.conflictsWith === null;
-  if (isCounted && staged.isForeverMint) undated.add(staged.target);
-  const { id: starId, target: event, isForeverMint, wallet, at } = staged;
-  const decision = isCounted
-    ? await machines.count({ event, isForeverMint, starId, wallet, at, held, recorded: null })
-    : null;
-  await writer.star(rowOfHistory(staged, star, { held, decision, xp }));
 }
 
 /**

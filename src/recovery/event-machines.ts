@@ -10,22 +10,25 @@ import {
 import { type EventTurn, takeStar } from "../audit/event-accounts.ts";
 import { judgeEnds } from "../audit/mint-order.ts";
 import type { Mismatch } from "../audit/report.ts";
+import { type CountedStar, starredFact } from "../journal/counted-star.ts";
 import { starsOfEventDay } from "../journal/event-history.ts";
 import type { ExportRelease } from "../journal/export-format.ts";
 import { lossesOf } from "../journal/mint-end.ts";
-import { mintFact, readMintHistory } from "../journal/mint-history.ts";
+import {
+  endOfMint,
+  type MintHappening,
+  mintFact,
+  readMintHistory,
+} from "../journal/mint-history.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 
-/** A recorded fact of the journal, taken in when its time has come. */
-interface Fact {
-  readonly at: number;
-  readonly apply: (tables: EventTables) => void;
-}
+/** What the journal has of an event, in its order: each is taken in when its time has come. */
+type Recorded = CountedStar | MintHappening;
 
 interface Machine {
   readonly tables: EventTables;
-  readonly facts: AsyncIterator<Fact>;
-  next: Fact | null;
+  readonly recorded: AsyncIterator<Recorded, undefined>;
+  next: Recorded | undefined;
 }
 
 /**
@@ -35,7 +38,8 @@ interface Machine {
  */
 export class EventMachines {
   readonly #sql: Sql;
-  readonly #machines = new Map<string, Machine>();
+  readonly #mints = new Map<string, Machine>();
+  readonly #days = new Map<string, Machine>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -66,65 +70,42 @@ export class EventMachines {
   }
 
   mints(): readonly (readonly [event: string, tables: EventTables])[] {
-    return [...this.#machines].flatMap(([name, { tables }]) =>
-      name.startsWith("mint/") ? [[name.slice("mint/".length), tables] as const] : [],
-    );
+    return [...this.#mints].map(([event, { tables }]) => [event, tables]);
   }
 
   /** Forgets the events' days; mints go on. */
   closeDay(): void {
-    for (const name of this.#machines.keys()) {
-      if (!name.startsWith("mint/")) this.#machines.delete(name);
-    }
+    this.#days.clear();
   }
 
-  async #tablesAt({
-    event,
-    isForeverMint,
-    at,
-  }: Pick<EventTurn, "event" | "isForeverMint" | "at">): Promise<EventTables> {
-    const name = isForeverMint ? `mint/${event}` : `day/${event}`;
-    let machine = this.#machines.get(name);
+  async #tablesAt(where: Pick<EventTurn, "event" | "isForeverMint" | "at">): Promise<EventTables> {
+    const { event, isForeverMint, at } = where;
+    const machines = isForeverMint ? this.#mints : this.#days;
+    let machine = machines.get(event);
     if (machine === undefined) {
-      const facts = isForeverMint
-        ? mintFacts(this.#sql, event, await endOfMint(this.#sql, event))
-        : dayFacts(this.#sql, { event, day: dayOf(at) });
-      machine = { tables: emptyTables(), facts, next: (await facts.next()).value ?? null };
-      this.#machines.set(name, machine);
+      const recorded = recordedOf(this.#sql, where);
+      machine = { tables: emptyTables(), recorded, next: (await recorded.next()).value };
+      machines.set(event, machine);
     }
-    while (machine.next !== null && machine.next.at < at) {
-      machine.next.apply(machine.tables);
-      machine.next = (await machine.facts.next()).value ?? null;
+    const { tables, recorded } = machine;
+    while (machine.next !== undefined && machine.next.at < at) {
+      if ("kind" in machine.next) evolveMint(event, tables, mintFact(machine.next));
+      else evolveEventDay({ event, day: dayOf(at) }, tables, starredFact(machine.next));
+      machine.next = (await recorded.next()).value;
     }
-    return machine.tables;
+    return tables;
   }
 }
 
-async function* dayFacts(
+async function* recordedOf(
   sql: Sql,
-  key: { readonly event: string; readonly day: string },
-): AsyncGenerator<Fact, undefined> {
-  for await (const page of starsOfEventDay(sql, key)) {
-    for (const { starId, wallet, at, weight, claims } of page) {
-      const fact = { type: "starred", starId, wallet, at, weight, claims } as const;
-      yield { at, apply: (tables) => evolveEventDay(key, tables, fact) };
-    }
+  { event, isForeverMint, at }: Pick<EventTurn, "event" | "isForeverMint" | "at">,
+): AsyncGenerator<Recorded, undefined> {
+  if (!isForeverMint) {
+    for await (const page of starsOfEventDay(sql, { event, day: dayOf(at) })) yield* page;
+    return;
   }
-}
-
-async function* mintFacts(sql: Sql, event: string, upTo: number): AsyncGenerator<Fact, undefined> {
-  for await (const page of readMintHistory(sql, event, { upTo })) {
-    for (const happening of page) {
-      const fact = mintFact(happening);
-      yield { at: happening.at, apply: (tables) => evolveMint(event, tables, fact) };
-    }
-  }
-}
-
-/** The last place of a mint's history now: what this run writes comes behind it. */
-async function endOfMint(sql: Sql, event: string): Promise<number> {
-  const [row] = await runLong(sql<[{ seq: number }]>`
-      select greatest((select max(seq) from mint_star where event_id = ${event}),
-        (select max(seq) from claim_release where event_id = ${event}), 0) as seq`);
-  return row.seq;
+  // Up to the last place now: what this run writes comes behind it.
+  const [end] = await runLong(sql<[{ seq: number }]>`select ${endOfMint(sql, event)} as seq`);
+  for await (const page of readMintHistory(sql, event, { upTo: end.seq })) yield* page;
 }

@@ -2,7 +2,7 @@ import { type Day, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
 import { readHeader } from "../audit/learn-settings.ts";
-import { judgeRelease } from "../audit/mint-order.ts";
+import { addRelease, judgeRelease, type MintHappening, splitAfter } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
@@ -10,15 +10,14 @@ import { runLong } from "../store/postgres.ts";
 import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
 import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
-import { MintHappenings } from "./mint-happenings.ts";
-import type { Notes, Recovery } from "./recovery.ts";
-import { findStars, rowOfLine, stagedDays } from "./staged-stars.ts";
+import type { Notes, Recovered, Recovery } from "./recovery.ts";
+import { findStars, rowOfLine, type StagedStar, stagedDays } from "./staged-stars.ts";
 import { PieceWriter } from "./write-pieces.ts";
 
-/** What went through a walk over the days. */
-export interface Walked {
-  readonly recovered: number;
-  readonly conflicts: number;
+interface WalkParts {
+  readonly ownerships: Ownerships;
+  readonly notes: Notes;
+  readonly writer: PieceWriter;
 }
 
 /**
@@ -30,12 +29,8 @@ export interface Walked {
  */
 export async function recoverDays(
   recovery: Recovery,
-  given: {
-    readonly ownerships: Ownerships;
-    readonly notes: Notes;
-    readonly writes: boolean;
-  },
-): Promise<Walked> {
+  given: Omit<WalkParts, "writer"> & { readonly writes: boolean },
+): Promise<Pick<Recovered, "recovered" | "conflicts">> {
   const { sql, onProgress } = recovery;
   const staged = new Map((await stagedDays(sql)).map(({ day, stars }) => [day, stars]));
   const total = [...staged.values()].reduce((sum, stars) => sum + stars, 0);
@@ -61,17 +56,16 @@ async function openDays(
   return exports?.days.filter(isOpen) ?? [];
 }
 
-interface WalkParts {
-  readonly ownerships: Ownerships;
-  readonly notes: Notes;
-  readonly writer: PieceWriter;
-}
+/** The next thing that happened to a forever mint; a star with what was taken in of it. */
+type NextOfMint = MintHappening &
+  ({ readonly staged: StagedStar; readonly xp: number } | { readonly releases: ExportRelease[] });
 
 class Walk {
   readonly #recovery: Recovery;
   readonly #parts: WalkParts;
   readonly #machines: EventMachines;
-  readonly #mints = new MintHappenings();
+  /** What exports record of forever mints and is not written yet. */
+  #mints: NextOfMint[] = [];
   /** Mints of which a star was decided without an export. */
   readonly #undated = new Set<string>();
   /** Of the day before, where its export is final. */
@@ -126,12 +120,12 @@ class Walk {
     const take = async (): Promise<void> => {
       const piece = lines;
       lines = [];
-      if (header !== undefined) await this.#takeLines(piece, { header, before, day, done });
+      if (header !== undefined) await this.#takeLines(piece, { header, excludedBefore, done });
     };
     if (exports === null) return done;
     const dayBefore = dayOf(startOfDay(day) - 1);
-    const before = exports.days.includes(dayBefore)
-      ? await readHeader(exports.source, dayBefore).catch(() => undefined)
+    const excludedBefore = exports.days.includes(dayBefore)
+      ? (await readHeader(exports.source, dayBefore).catch(() => undefined))?.excludedWallets
       : undefined;
     // The reader takes what its hearer throws for a damaged export: it must not hear of it.
     let failure: { readonly error: unknown } | undefined;
@@ -158,7 +152,7 @@ class Walk {
           const isExcluded = header.excludedWallets.includes(release.wallet);
           const found = this.#hasLost ? judgeRelease(release, { day, ownerships, isExcluded }) : [];
           if (!isWithoutDoubt(`mint ${release.mint}`, found, notes)) return;
-          this.#mints.addRelease(release, day);
+          addRelease(this.#mints, release, day);
         },
         rejoined: () => undefined,
         broken: ({ expected, found }) =>
@@ -169,7 +163,7 @@ class Walk {
     this.#chain = read.hash === null ? undefined : read;
     await take();
     // Stars and releases of the day before are complete by now.
-    await this.#takeMints(day);
+    await this.#takeMints(dayBefore);
     return done;
   }
 
@@ -177,15 +171,14 @@ class Walk {
     lines: readonly ExportStar[],
     given: {
       readonly header: ExportHeader;
-      /** Of the day before, where it is known. */
-      readonly before: ExportHeader | undefined;
-      readonly day: Day;
+      /** By the export of the day before; undefined: not known. */
+      readonly excludedBefore: readonly string[] | undefined;
       readonly done: Set<string>;
     },
   ): Promise<void> {
     const { notes, writer } = this.#parts;
-    const { header, day, done } = given;
-    const excludedBefore = given.before?.excludedWallets;
+    const { header, excludedBefore, done } = given;
+    const { day } = header;
     const { staged, known } = await findStars(
       this.#recovery.sql,
       lines.map(({ id }) => id),
@@ -201,7 +194,8 @@ class Walk {
       if (!judgeLine(line, header, { ...this.#parts, excludedBefore })) continue;
       done.add(line.id);
       if (star.conflictsWith === null && star.isForeverMint) {
-        this.#mints.addStar(line, star, header.xpPerStar);
+        const order = line.mintOrder ?? line.seq;
+        this.#mints.push({ order, day, star: line, staged: star, xp: header.xpPerStar });
         continue;
       }
       if (star.conflictsWith === null && star.type === "event") await this.#count(line);
@@ -215,10 +209,12 @@ class Walk {
     isWithoutDoubt(`star ${line.id}`, judgeDecision(line, decision), this.#parts.notes);
   }
 
-  /** Writes what exports record of mints on days before this one. */
-  async #takeMints(before: Day): Promise<void> {
+  /** Writes what exports record of mints up to the last place of a day, in the order of commits. */
+  async #takeMints(through: Day): Promise<void> {
     const { notes, writer } = this.#parts;
-    for (const next of this.#mints.takeBefore(before)) {
+    const { due, left } = splitAfter(this.#mints, through);
+    this.#mints = left;
+    for (const next of due) {
       if ("releases" in next) {
         const { releases } = next;
         const [first] = releases;
@@ -233,9 +229,8 @@ class Walk {
         if (isWithoutDoubt(`mint ${first.mint}`, found, notes)) await writer.release(releases);
         continue;
       }
-      const { line, star, xp } = next;
-      await this.#count(line);
-      await writer.star(rowOfLine(line, star, xp));
+      await this.#count(next.star);
+      await writer.star(rowOfLine(next.star, next.staged, next.xp));
     }
   }
 

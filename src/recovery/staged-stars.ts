@@ -1,7 +1,6 @@
 import type { Day } from "../../actors/day.ts";
 import type { EventDecision } from "../../actors/event-day.ts";
-import type { Claims } from "../../actors/nft-accounting.ts";
-import { rulesOn } from "../../actors/rules.ts";
+import { type Rules, rulesOn } from "../../actors/rules.ts";
 import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
@@ -80,74 +79,68 @@ function columns(sql: Sql) {
     is_forever_mint as "isForeverMint", message, conflicts_with as "conflictsWith"`;
 }
 
+/** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
+export type RecoveredStar = ReturnType<typeof rowOfLine | typeof rowOfHistory>;
+
 /** A star as its export records it. */
-export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number): RecoveredStar {
-  return rowOf(staged, {
-    votingPower: line.votingPower,
-    breakdown: line.breakdown,
-    held: { A: line.held.collectionA, B: line.held.collectionB },
-    readAt: Date.parse(line.held.readAt),
-    claims: line.counted && { a: line.counted.collectionA, b: line.counted.collectionB },
-    allowance: { limit: line.limit, season: line.seasonId },
+export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number) {
+  const { held, counted } = line;
+  return {
+    ...rowOf(staged, line),
+    held_a: held.collectionA,
+    held_b: held.collectionB,
+    claimed_a: counted?.collectionA ?? [],
+    claimed_b: counted?.collectionB ?? null,
+    holdings_read_at: Date.parse(held.readAt),
+    allowance_limit: line.limit,
+    season_id: line.seasonId,
     rules: line.rules,
     xp,
     seq: line.seq,
-    mintSeq: line.mintOrder,
-  });
+    mint_seq: line.mintOrder,
+  };
 }
 
-/** A star from its message and its NFTs' histories; an event's star as the machine decides. */
+/**
+ * A star from its message and its NFTs' histories; an event's star as the machine decides. Its
+ * allowance follows from the pass in force or the number of stars, and its numbers are drawn.
+ */
 export function rowOfHistory(
   staged: StagedStar,
   star: StarMessage,
   given: { readonly held: HeldThen; readonly decision: EventDecision | null; readonly xp: number },
-): RecoveredStar {
+) {
   const rules = rulesOn(staged.day);
   const { held, decision, xp } = given;
-  const holdings = { collectionA: held.A, collectionB: held.B, readAt: staged.at };
-  const counts =
+  const full =
     star.type === "asset_vote"
-      ? { a: star.holdings.collectionA, power: star.votingPower }
-      : { a: held.A.length, power: weigh(fullBreakdown(holdings, rules)) };
-  const full = {
-    base: rules.base,
-    collectionA: counts.a,
-    collectionB: counts.power - rules.base - counts.a,
-  };
-  return rowOf(staged, {
-    votingPower: counts.power,
-    breakdown: decision?.breakdown ?? full,
-    held,
-    readAt: staged.at,
-    claims: decision?.claims ?? null,
-    allowance: null,
+      ? saidBreakdown(star, rules)
+      : fullBreakdown({ collectionA: held.A, collectionB: held.B, readAt: staged.at }, rules);
+  return {
+    ...rowOf(staged, { votingPower: weigh(full), breakdown: decision?.breakdown ?? full }),
+    held_a: held.A,
+    held_b: held.B,
+    claimed_a: decision?.claims.a ?? [],
+    claimed_b: decision?.claims.b ?? null,
+    holdings_read_at: staged.at,
     rules: rules.version,
     xp,
-    seq: null,
-    mintSeq: null,
-  });
+  };
 }
 
-/** What is recovered of a star beside its message. */
-interface Recovering {
-  readonly votingPower: number;
-  readonly breakdown: Breakdown;
-  readonly held: Pick<HeldThen, "A" | "B">;
-  readonly readAt: number;
-  readonly claims: Claims | null;
-  /** Null: by the pass in force, or proved by the number of stars. */
-  readonly allowance: { readonly limit: number; readonly season: string | null } | null;
-  readonly rules: number;
-  readonly xp: number;
-  /** Null: drawn. */
-  readonly seq: number | null;
-  readonly mintSeq: number | null;
+/** The breakdown that the message of an asset's star says. */
+function saidBreakdown(
+  { votingPower, holdings }: StarMessage & { readonly type: "asset_vote" },
+  { base }: Rules,
+): Breakdown {
+  const { collectionA } = holdings;
+  return { base, collectionA, collectionB: votingPower - base - collectionA };
 }
 
-/** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
-export type RecoveredStar = ReturnType<typeof rowOf>;
-
-function rowOf(staged: StagedStar, facts: Recovering) {
+function rowOf(
+  staged: StagedStar,
+  { votingPower, breakdown }: Pick<ExportStar, "votingPower" | "breakdown">,
+) {
   const { freeVotes, premiumVotes } = rulesOn(staged.day);
   return {
     id: staged.id,
@@ -157,24 +150,13 @@ function rowOf(staged: StagedStar, facts: Recovering) {
     target_type: staged.type,
     target_id: staged.target,
     is_forever_mint: staged.isForeverMint,
-    voting_power: facts.votingPower,
-    weight: weigh(facts.breakdown),
-    base: facts.breakdown.base,
-    counted_a: facts.breakdown.collectionA,
-    bonus_b: facts.breakdown.collectionB,
-    held_a: facts.held.A,
-    held_b: facts.held.B,
-    claimed_a: facts.claims?.a ?? [],
-    claimed_b: facts.claims?.b ?? null,
-    holdings_read_at: facts.readAt,
-    allowance_limit: facts.allowance?.limit ?? null,
-    season_id: facts.allowance?.season ?? null,
+    voting_power: votingPower,
+    weight: weigh(breakdown),
+    base: breakdown.base,
+    counted_a: breakdown.collectionA,
+    bonus_b: breakdown.collectionB,
     free_votes: freeVotes,
     premium_votes: premiumVotes,
-    rules: facts.rules,
-    xp: facts.xp,
-    seq: facts.seq,
-    mint_seq: facts.mintSeq,
     conflicts_with: staged.conflictsWith,
   };
 }

@@ -23,8 +23,8 @@ const BUSY = "the mint is so busy that the check could not get at it";
  *   may have been stored, and asking again is safe
  */
 export async function applyReleases(
-  deps: { readonly sql: Sql; readonly clock: Clock },
-  scope: { readonly runId: string; readonly mint: string },
+  { sql, clock }: { readonly sql: Sql; readonly clock: Clock },
+  { runId, mint }: { readonly runId: string; readonly mint: string },
   releases: readonly MintEnd[],
 ): Promise<readonly DeferredPart[]> {
   const deferred: DeferredPart[] = [];
@@ -32,7 +32,12 @@ export async function applyReleases(
   let tries = 0;
   while (rest.length > 0) {
     try {
-      await release(deps, scope, rest);
+      const entries = JSON.stringify(rest.map(endRow));
+      const notAfter = clock.now() + bounds.statementDeadlineMs;
+      // One statement, all or none.
+      await runStatement(
+        sql`select from release_claims(${runId}, ${mint}, ${entries}::text::json, ${notAfter})`,
+      );
       return deferred;
     } catch (thrown) {
       const { code = "", detail = "" } = statementError(thrown);
@@ -51,19 +56,6 @@ export async function applyReleases(
     }
   }
   return deferred;
-}
-
-/** One statement, all or none. */
-async function release(
-  { sql, clock }: { readonly sql: Sql; readonly clock: Clock },
-  { runId, mint }: { readonly runId: string; readonly mint: string },
-  releases: readonly MintEnd[],
-): Promise<void> {
-  const entries = JSON.stringify(releases.map(endRow));
-  const notAfter = clock.now() + bounds.statementDeadlineMs;
-  await runStatement(
-    sql`select from release_claims(${runId}, ${mint}, ${entries}::text::json, ${notAfter})`,
-  );
 }
 
 function statementError(thrown: unknown): Error & { code?: string; detail?: string } {

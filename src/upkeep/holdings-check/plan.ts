@@ -1,6 +1,6 @@
 import { decideEnds } from "../../journal/decide-ends.ts";
-import { findClaims } from "../../journal/live-claims.ts";
-import type { GoneClaim, LiveClaim, MintEnd } from "../../journal/mint-end.ts";
+import { listClaims } from "../../journal/live-claims.ts";
+import type { GoneClaim, MintEnd } from "../../journal/mint-end.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 import { holderOf, type Readings } from "./readings.ts";
@@ -20,11 +20,8 @@ export async function planReleases(
 ): Promise<{ readonly releases: readonly MintEnd[]; readonly deferred: readonly DeferredPart[] }> {
   const losers = gone.filter(({ collection }) => collection === "B").map(({ wallet }) => wallet);
   const held = new Map(losers.map((wallet) => [wallet, readings.heldB(wallet)]));
-  const claims: LiveClaim[] = [...gone];
   const serials = [...held.values()].flat();
-  for await (const page of findClaims(sql, { mint, collection: "B", serials })) {
-    claims.push(...page);
-  }
+  const claims = [...gone, ...(await listClaims(sql, { mint, collection: "B", serials }))];
   const deferred: DeferredPart[] = [];
   let settled = gone;
   for (;;) {

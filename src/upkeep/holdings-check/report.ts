@@ -1,4 +1,4 @@
-import { type Day, instant } from "../../../actors/day.ts";
+import { type Day, withInstants } from "../../../actors/day.ts";
 import { type ReleasedNft, releasesOnMint } from "../../reads/console-holdings.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
@@ -42,14 +42,9 @@ export function isComplete({ mints }: CheckReport): boolean {
 }
 
 function removedOf(release: ReleasedNft): Removed {
-  const { wallet, collection, serial, weight, spare, owner, deleted } = release;
-  const [listedAt, readAt] = [instant(release.listedAt), instant(release.readAt)];
-  return {
-    wallet,
-    collection,
-    serial,
-    weight,
-    spare,
-    evidence: { owner, deleted, listedAt, readAt },
-  };
+  const row = withInstants(release);
+  const { wallet, collection, serial, weight, spare } = row;
+  const { owner, deleted, listedAt, readAt } = row;
+  const evidence = { owner, deleted, listedAt, readAt };
+  return { wallet, collection, serial, weight, spare, evidence };
 }

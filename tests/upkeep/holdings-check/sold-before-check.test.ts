@@ -71,7 +71,8 @@ async function auditorsMismatches({ sql }: Stage, days: number) {
     chains: [],
     reading: { from: after, until: after, ends: null },
   };
-  return foldMint(given, happenings, Number.MAX_SAFE_INTEGER).mismatches;
+  const inOrder = happenings.toSorted((one, other) => one.order - other.order);
+  return foldMint(given, inOrder);
 }
 
 async function sell(stage: Stage, seller: Voter, to: Voter, of: { a?: number; b?: number }) {
