@@ -77,10 +77,44 @@ test("a walk over two collections crosses from one to the other without loss", a
   }
 });
 
+test("serials are bounded only where a collection says whose they are", async () => {
+  const list = (query: string) => messagesOf(`/accounts/${holder}/nfts?${query}`);
+  assert.deepEqual(await list("serialnumber=1"), [
+    "serialnumber without a token.id parameter filter",
+  ]);
+  assert.deepEqual(await list(`token.id=gt:${tokenA}&serialnumber=gt:1`), [
+    "token.id must have gte or eq operator",
+  ]);
+  assert.deepEqual(await list(`token.id=lt:${tokenA}&serialnumber=lt:1`), [
+    "token.id must have lte or eq operator",
+  ]);
+  assert.deepEqual(await list(`token.id=${tokenA}&token.id=gt:${tokenA}`), [
+    "Can't support both range and equal for token.id",
+  ]);
+  assert.deepEqual(await list(`token.id=ne:${tokenA}`), [
+    "Not equal (ne) operator is not supported for token.id",
+  ]);
+});
+
 test("a range of serials that a page uses up has no next one", async () => {
   const range = "serialnumber=gte:11&serialnumber=lt:111";
   const path = `/accounts/${holder}/nfts?token.id=${tokenA}&limit=100&${range}`;
   assert.deepEqual((await walk(path, "nfts")).sizes, [100]);
+});
+
+test("of several collections the serials of the first and the last alone are bounded", async () => {
+  const span = `token.id=gte:${tokenA}&token.id=lte:${tokenB}`;
+  const list = async (query: string): Promise<string[]> => {
+    const { rows } = await walk(`/accounts/${holder}/nfts?${span}&${query}`, "nfts");
+    return rows.map((row) => `${row.token_id === tokenA ? "A" : "B"}${row.serial_number}`);
+  };
+  const range = "serialnumber=gt:227&serialnumber=lt:3";
+  const expected = ["A228", "A229", "A230", "B1", "B2"];
+  for (const limit of [1, 2, 25]) {
+    assert.deepEqual(await list(`${range}&limit=${limit}&order=asc`), expected);
+    assert.deepEqual(await list(`${range}&limit=${limit}`), expected.toReversed());
+    assert.deepEqual(await list(`serialnumber=2&limit=${limit}`), ["B2", "A2"]);
+  }
 });
 
 test("every bad parameter is named, in the order they came", async () => {
@@ -100,6 +134,13 @@ test("every bad parameter is named, in the order they came", async () => {
   assert.deepEqual(await messagesOf("/accounts/0.0.1?__proto__=1"), [
     "Unknown query parameter: __proto__",
   ]);
+});
+
+test("a parameter may be repeated a hundred times, not more", async () => {
+  const repeated = (count: number) =>
+    `/topics/${topic}/messages?${Array(count).fill("sequencenumber=gt:1").join("&")}`;
+  assert.equal((await get(repeated(100))).status, 200);
+  assert.equal((await get(repeated(101))).status, 400);
 });
 
 test("an EVM address without an account is 404, a number without one holds nothing", async () => {

@@ -4,8 +4,9 @@ import { pick } from "../sorted.ts";
 import type { NftHistory, State } from "../state/state.ts";
 import { findAccountNum } from "./accounts.ts";
 import { readEntityNum } from "./entity-reference.ts";
-import { MirrorError, notFound } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
+import { checkNftBounds, serialsOf } from "./nft-bounds.ts";
 import { pageOf } from "./paging.ts";
 import {
   checkQuery,
@@ -30,24 +31,21 @@ export const getAccountNfts: Endpoint = (request) => {
   const page = pageOf(request, "desc");
   const tokens = entityBounds(query, "token.id");
   const serials = numberBounds(query, "serialnumber");
-  if (tokens.filter(({ operator }) => operator === "eq").length > 1) {
-    throw new MirrorError(400, ["Only one equal (eq) operator is allowed for token.id"]);
-  }
-  // Where a list over several collections has come to: there alone the serials are bounded.
-  const edge = tokens.find(({ operator }) => operator === (page.order === "asc" ? "gte" : "lte"));
+  checkNftBounds(tokens, serials);
   const held = state.held.get(account) ?? new Map<number, number[]>();
   const all = [...held.keys()].sort((a, b) => a - b);
   const shown: ShownNft[] = [];
   const within = pick(all, { ...page, limit: Infinity }, [{ of: (num) => num, bounds: tokens }]);
   for (const num of within) {
-    const bounds = edge === undefined || edge.value === num ? serials : [];
+    const bounds = serialsOf(num, tokens, serials);
     const isHeld = (serial: number) => nftOf(state, num, serial)?.holder === account;
     const rest = { ...page, limit: page.limit - shown.length };
     const found = pick(held.get(num) ?? [], rest, [{ of: (serial) => serial, bounds }], isHeld);
     shown.push(...found.flatMap((serial) => showNft(state, num, serial) ?? []));
   }
+  const isExact = serials.some(({ operator }) => operator === "eq");
   const next = page.after(shown, ({ token_id, serial_number }) => [
-    { parameter: "token.id", value: token_id, inclusive: true },
+    { parameter: "token.id", value: token_id, inclusive: !isExact },
     { parameter: "serialnumber", value: String(serial_number) },
   ]);
   return listAnswer("nfts", shown, next);
