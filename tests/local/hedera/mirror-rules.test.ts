@@ -143,8 +143,12 @@ test("a parameter may be repeated a hundred times, not more", async () => {
   assert.equal((await get(repeated(101))).status, 400);
 });
 
-test("an EVM address without an account is 404, a number without one holds nothing", async () => {
+test("an alias or EVM address without an account is 404, a number without one holds nothing", async () => {
   assert.equal((await get(`/accounts/0x${"ab".repeat(20)}/nfts`)).status, 404);
+  assert.equal(
+    (await get("/accounts/CIQAAAH4AY2OFK2FL37TSPYEQGPPUJRP4XTKWHD62HKPQX543DTOFFQ/nfts")).status,
+    404,
+  );
   assert.deepEqual((await get("/accounts/0.0.424242/nfts")).body, {
     nfts: [],
     links: { next: null },
@@ -156,6 +160,26 @@ test("other methods and unknown routes are 404, never 405, and are not cached", 
   assert.equal(post.status, 404);
   assert.equal(post.headers.get("cache-control"), null);
   assert.equal((await fetch(hedera.mirrorUrl)).status, 404);
+});
+
+test("int64 values are plain numbers in the JSON, beyond 2^53 too", async () => {
+  const rich = await ledger.createAccount({ key: null, balance: 9_007_199_254_740_993n });
+  const text = await (await fetch(`${hedera.mirrorUrl}/api/v1/accounts/${rich}`)).text();
+  assert.ok(text.includes('"balance":9007199254740993,'), text);
+});
+
+test("the NFTs of a collection are listed by holder, and by a range of holders", async () => {
+  const list = async (query: string): Promise<number[]> =>
+    (await get(`/tokens/${tokenB}/nfts?${query}`)).body.nfts.map((row: Body) => row.serial_number);
+  const later = await ledger.createAccount({ key: null });
+  await ledger.mint(tokenB, { count: 1, to: later });
+  assert.deepEqual(await list(`account.id=${holder}`), [3, 2, 1]);
+  assert.deepEqual(await list(`account.id=gt:${holder}`), [4]);
+  assert.deepEqual(await list(`account.id=gte:${holder}&account.id=lt:${later}`), [3, 2, 1]);
+  assert.deepEqual(await list(`account.id=lt:${holder}`), []);
+  await ledger.wipe(tokenB, 4);
+  assert.deepEqual(await list(`account.id=gt:${holder}`), []);
+  assert.deepEqual(await list(""), [4, 3, 2, 1]);
 });
 
 test("answers may be cached as long as the real one's configuration says", async () => {
