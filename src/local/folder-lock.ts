@@ -1,12 +1,12 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { isRunning, type ProcessReference, referTo } from "./process-identity.ts";
 
+const REFERENCE = z.object({ pid: z.number(), identity: z.string() });
 /** Who may start a server on a folder, and which server runs there. */
-interface Entry {
-  readonly owner: ProcessReference;
-  readonly server?: ProcessReference;
-}
+const ENTRY = z.object({ owner: REFERENCE, server: REFERENCE.optional() });
+type Entry = z.infer<typeof ENTRY>;
 
 /** What stands for a lock that is not whole. */
 const DAMAGED: Entry = { owner: { pid: 0, identity: "" } };
@@ -33,34 +33,29 @@ export function lockFolder(folder: string) {
 /** @returns our lock, with the server of a dead owner */
 function take(folder: string, file: string, owner: ProcessReference): Entry {
   if (create(file, { owner })) return { owner };
+  refuseRunning(folder, read(file));
   // One process at a time: between a look at the lock and its change another would take it, too.
   const claim = `${file}.claim`;
-  if (create(claim, { owner })) {
-    try {
-      const found = read(file);
-      if (found !== undefined) {
-        refuseRunning(folder, found);
-        // Until its server has ended, the next process must know it too.
-        const entry = { ...found, owner };
-        replace(file, entry);
-        return entry;
-      }
-    } finally {
-      rmSync(claim, { force: true });
+  // A dead process' claim is taken over as any lock is: whoever removed it could remove another's.
+  take(folder, claim, owner);
+  try {
+    const found = read(file);
+    refuseRunning(folder, found);
+    if (found !== undefined) {
+      // Until its server has ended, the next process must know it too.
+      const entry = { ...found, owner };
+      replace(file, entry);
+      return entry;
     }
-  } else {
-    const other = read(claim);
-    if (other !== undefined) {
-      refuseRunning(folder, other);
-      // Killed while it was at it.
-      rmSync(claim, { force: true });
-    }
+  } finally {
+    rmSync(claim, { force: true });
   }
   return take(folder, file, owner);
 }
 
-function refuseRunning(folder: string, { owner }: Entry): void {
-  if (isRunning(owner)) throw new Error(`${folder} is in use by process ${owner.pid}`);
+function refuseRunning(folder: string, found: Entry | undefined): void {
+  if (found === undefined || !isRunning(found.owner)) return;
+  throw new Error(`${folder} is in use by process ${found.owner.pid}`);
 }
 
 function create(file: string, entry: Entry): boolean {
@@ -90,8 +85,7 @@ function write(file: string, entry: Entry): string {
 /** @returns undefined where there is no such file any more */
 function read(file: string): Entry | undefined {
   try {
-    // None but this module writes it.
-    return JSON.parse(readFileSync(file, "utf8")) as Entry;
+    return ENTRY.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {
     return isError(error, "ENOENT") ? undefined : DAMAGED;
   }

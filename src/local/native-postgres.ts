@@ -102,7 +102,10 @@ function copyNative(native: string, folder: string): string {
   cpSync(native, join(draft, "native"), { recursive: true, verbatimSymlinks: true });
   linkLibraries(join(draft, "native"));
   // Every user may read it and run what is in it; writing stays ours.
-  spawnSync("chmod", ["-R", "u+w,a+rx", draft]);
+  const opened = spawnSync("chmod", ["-R", "u+w,a+rx", draft], { encoding: "utf8" });
+  if (opened.status !== 0) {
+    throw new Error(`cannot open ${draft} to every user: ${opened.error ?? opened.stderr}`);
+  }
   renameSync(draft, folder);
   return copy;
 }

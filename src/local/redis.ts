@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { environment } from "../config.ts";
 import { closeRedis, connectRedis } from "../store/redis.ts";
 import { type LocalServer, runServer, type ServerKind } from "./local-server.ts";
@@ -59,8 +59,11 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
   const password = keepSecret(passwordFileOf(folder));
   const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
-  const env = { PATH: options.path ?? environment().PATH ?? "" };
-  const isInstalled = spawnSync("redis-server", ["--version"], { env }).status === 0;
+  const folders = (options.path ?? environment().PATH ?? "").split(delimiter).filter(Boolean);
+  // The server runs in a folder of its own; and an empty PATH means the one that it runs in.
+  const env = { PATH: folders.map((each) => resolve(each)).join(delimiter) };
+  const isInstalled =
+    env.PATH !== "" && spawnSync("redis-server", ["--version"], { env }).status === 0;
   const server = await runServer(
     {
       name: "Redis",

@@ -38,6 +38,16 @@ test("a folder is locked once, and free again when released", () => {
   lockFolder(folder).release();
 });
 
+test("a refusal names the owner, not another start that looks at the lock just now", () => {
+  const lock = lockFolder(folder);
+  writeFileSync(`${file}.claim`, JSON.stringify({ owner: referTo(process.ppid) }));
+  assert.throws(() => lockFolder(folder), {
+    message: `${folder} is in use by process ${process.pid}`,
+  });
+  rmSync(`${file}.claim`);
+  lock.release();
+});
+
 test("a lock whose owner is dead is taken over with the server it left", async () => {
   const owner = await deadProcess();
   const server = referTo(process.pid);
@@ -56,8 +66,10 @@ test("a process that has the number of a dead owner does not hold its lock", () 
 });
 
 test("a lock file that holds no lock is replaced", () => {
-  writeFileSync(file, '{"owner":');
-  lockFolder(folder).release();
+  for (const text of ['{"owner":', "null", "{}", '{"owner":null}']) {
+    writeFileSync(file, text);
+    lockFolder(folder).release();
+  }
 });
 
 test("of several processes that start at once one gets the folder", async () => {
@@ -81,6 +93,8 @@ test("of several processes that start at once one gets the folder", async () => 
       const raced = join(folder, String(round));
       mkdirSync(raced);
       writeFileSync(join(raced, "server.lock"), JSON.stringify({ owner }));
+      // One that was taking it over was killed, too.
+      writeFileSync(join(raced, "server.lock.claim"), JSON.stringify({ owner }));
       const answers = heard();
       for (const racer of racers) racer.stdin.write(`${raced}\n`);
       const found = (await answers).map(([line]) => String(line).trim());

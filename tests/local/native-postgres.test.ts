@@ -63,6 +63,22 @@ test("a program that cannot run where npm put it runs from a copy", () => {
   assert.deepEqual(preparePostgres({ native, version: "18" }, user, place), programs);
 });
 
+test("a copy that cannot be opened to every user is an error, and is not taken for whole", () => {
+  const native = join(folder, "closed", "native");
+  const place = join(folder, "unopened");
+  mkdirSync(place);
+  const { PATH } = process.env;
+  // Without `chmod`.
+  process.env.PATH = place;
+  try {
+    const prepare = () => preparePostgres({ native, version: "18" }, user, place);
+    assert.throws(prepare, /cannot open .* to every user/);
+  } finally {
+    process.env.PATH = PATH;
+  }
+  assert.deepEqual(readdirSync(place), ["postgres-18.new"]);
+});
+
 test("a program that cannot run at all is reported with the way out", () => {
   const native = join(folder, "broken", "native");
   mkdirSync(join(native, "bin"), { recursive: true });

@@ -1,7 +1,7 @@
 import * as assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -93,6 +93,33 @@ testInstalled("redis-server evicts nothing and writes every change to its file",
     { "maxmemory-policy": "noeviction", appendonly: "yes", bind: "127.0.0.1" },
   );
 });
+
+testInstalled(
+  "redis-server is found in a relative folder of PATH; an empty one is none",
+  async () => {
+    const [program = ""] = spawnSync("which", ["redis-server"], { encoding: "utf8" }).stdout.split(
+      "\n",
+    );
+    const before = process.cwd();
+    const bin = temporaryFolder("local-redis-bin");
+    symlinkSync(program, join(bin, "redis-server"));
+    process.chdir(bin);
+    try {
+      for (const [path, kind] of [
+        [".", "redis-server"],
+        ["/nowhere:./:", "redis-server"],
+        ["", "js-redis-server"],
+      ] as const) {
+        const server = await start({ path });
+        assert.equal(server.kind, kind);
+        await server.close();
+      }
+    } finally {
+      process.chdir(before);
+      rmSync(bin, { recursive: true });
+    }
+  },
+);
 
 for (const kind of ["redis-server", "js-redis-server"] as const) {
   const path = kind === "redis-server" ? undefined : "";

@@ -18,7 +18,8 @@ export function ledgerOperations(order: ConsensusOrder) {
     deleteAccount: (id: string) => order.take(deleteAccount(id)),
     transferVia: (collection: string, serial: number, stations: readonly string[]) =>
       order.take(transferVia(collection, serial, stations)),
-    approve: (collection: string, serial: number) => order.take(approveNft(collection, serial)),
+    approve: (collection: string, serial: number, spender: string) =>
+      order.take(approveNft(collection, serial, spender)),
     updateMetadata: (collection: string, serial: number, metadata: Uint8Array) =>
       order.take(updateNftMetadata(collection, serial, metadata)),
     changeTreasury: (collection: string, account: string) =>
@@ -38,7 +39,7 @@ export function ledgerOperations(order: ConsensusOrder) {
 function transferVia(id: string, serial: number, stations: readonly string[]): Step<void> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
-    const nft = livingNft(token, nfts, serial);
+    const { spender: _, ...nft } = livingNft(token, nfts, serial);
     const nums = stations.map((account) => livingAccount(turn.state, account).num);
     const hops = nums.map((to, index) => ({ from: nums[index - 1] ?? nft.holder, to }));
     turn.add({ ...nft, at: turn.at, holder: nums.at(-1) ?? nft.holder, hops });
@@ -47,10 +48,11 @@ function transferVia(id: string, serial: number, stations: readonly string[]): S
 }
 
 /** Lets an account transfer an NFT for its holder: a transaction that lists no transfer. */
-function approveNft(id: string, serial: number): Step<void> {
+function approveNft(id: string, serial: number, spender: string): Step<void> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);
-    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [] });
+    const { num } = livingAccount(turn.state, spender);
+    turn.add({ ...livingNft(token, nfts, serial), at: turn.at, hops: [], spender: num });
     addOwnTransaction(turn, "CRYPTOAPPROVEALLOWANCE", token.num);
   };
 }
@@ -74,7 +76,8 @@ function changeTreasury(id: string, account: string): Step<void> {
     for (const nft of nfts) {
       const last = nft.at(-1);
       if (last?.holder !== token.treasury) continue;
-      turn.add({ ...last, at: turn.at, holder: treasury, hops: [] });
+      const { spender: _, ...moved } = last;
+      turn.add({ ...moved, at: turn.at, holder: treasury, hops: [] });
     }
     addOwnTransaction(turn, "TOKENUPDATE", token.num);
   };

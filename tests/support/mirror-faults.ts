@@ -1,3 +1,4 @@
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import type { InterceptRequest } from "../../src/local/hedera/mirror-node.ts";
 import { emptyState, evolve } from "../../src/local/hedera/state/evolve.ts";
 import type { State } from "../../src/local/hedera/state/state.ts";
@@ -85,9 +86,10 @@ export function spoilRequests(faults: MirrorFaults, now: () => number): Intercep
     if (spoiled !== undefined) return spoiled;
     const [asOf] = struck.flatMap((fault) => instantOf(fault, now)).sort(ascending);
     if (asOf !== undefined) past = stateAsOf(asOf, state, past);
-    const answered = answer(asOf === undefined ? state : past);
+    const seen = asOf === undefined ? state : past;
     const late = struck.find((fault) => fault.kind === "late-start");
-    if (late !== undefined) return withoutPast(answered, late.since);
+    if (late !== undefined) return withoutPast(path, seen, answer, parseTimestamp(late.since));
+    const answered = answer(seen);
     const foreign = struck.find((fault) => fault.kind === "foreign-next");
     return foreign === undefined ? answered : redirected(answered, foreign.url);
   };
@@ -132,26 +134,36 @@ function ascending(one: bigint, other: bigint): number {
   return one < other ? -1 : 1;
 }
 
+const NFT_HISTORY = /\/tokens\/([^/]+)\/nfts\/(\d+)\/transactions/;
+
 /** What a node that began at `since` answers: it has not seen come what was there before. */
-async function withoutPast(answered: Response, since: string): Promise<Response> {
+async function withoutPast(
+  path: string,
+  state: State,
+  answer: (state: State) => Response,
+  since: bigint,
+): Promise<Response> {
+  const [, token, serial] = NFT_HISTORY.exec(path) ?? [];
+  const isSeen = ({ at }: { readonly at: bigint }) => at >= since;
+  // Of an NFT's history it has the rows whose transactions it knows.
+  const known = { ...state, transactions: state.transactions.filter(isSeen) };
+  const answered = answer(token === undefined ? state : known);
   const body = (await answered.json()) as {
     created_timestamp?: string | null;
     deleted?: boolean | null;
     serial_number?: number;
-    transactions?: readonly { consensus_timestamp?: string }[];
+    transactions?: readonly unknown[];
   };
-  let { status } = answered;
-  if (body.created_timestamp && body.created_timestamp < since) {
+  if (body.created_timestamp && parseTimestamp(body.created_timestamp) < since) {
     body.created_timestamp = null;
     // Of an NFT it is known all the same.
     if (body.serial_number === undefined) body.deleted ||= null;
   }
-  const seen = body.transactions?.filter(({ consensus_timestamp: at = since }) => at >= since);
-  if (seen !== undefined && seen.length < (body.transactions?.length ?? 0)) {
-    body.transactions = seen;
-    status = seen.length > 0 ? 206 : status;
-  }
-  return new Response(JSON.stringify(body), { status, headers: answered.headers });
+  const { nfts = [] } = (token && state.collections.get(entityNumber(token))) || {};
+  const minted = nfts[Number(serial) - 1]?.[0];
+  const isPartial = minted !== undefined && !isSeen(minted) && (body.transactions ?? []).length > 0;
+  const { headers, status } = answered;
+  return new Response(JSON.stringify(body), { status: isPartial ? 206 : status, headers });
 }
 
 async function redirected(answered: Response, next: string): Promise<Response> {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
@@ -113,7 +114,7 @@ const JSON_TYPE = { "content-type": "application/json; charset=utf-8" } as const
 function dataResponse({ body, maxAge }: MirrorAnswer): Response {
   const link = body.links?.next ? { link: `<${body.links.next}>; rel="next"` } : {};
   const headers = { ...JSON_TYPE, "cache-control": `public, max-age=${maxAge}`, ...link };
-  return new Response(JSON.stringify(body), { headers });
+  return new Response(toJson(body), { headers });
 }
 
 function errorResponse(error: unknown): Response {
@@ -123,4 +124,16 @@ function errorResponse(error: unknown): Response {
       : { status: 500, messages: [`Internal error: ${coerceError(error).message}`] };
   const body = { _status: { messages: messages.map((message) => ({ message })) } };
   return new Response(JSON.stringify(body), { status, headers: JSON_TYPE });
+}
+
+/** Unguessable, so that no text of a message can pass for a number. */
+const MARK = randomUUID();
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
+
+/** JSON in which bigints are plain numbers: the mirror node writes int64 so, of any size. */
+function toJson(body: unknown): string {
+  const text = JSON.stringify(body, (_, value) =>
+    typeof value === "bigint" ? `${MARK}${value}` : value,
+  );
+  return text.replace(MARKED, "$1");
 }

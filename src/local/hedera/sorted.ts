@@ -30,6 +30,12 @@ export function firstIndex<Row>(rows: readonly Row[], passes: (row: Row) => bool
   return low;
 }
 
+/** Whether a value that may be missing is within all bounds; any is where there are none. */
+export function isWithin(value: Sortable | null | undefined, bounds: readonly Bound[]): boolean {
+  if (value == null || bounds.length === 0) return bounds.length === 0;
+  return pick([value], { limit: 1, order: "asc" }, [{ of: () => value, bounds }]).length > 0;
+}
+
 /**
  * The rows within all bounds, found by binary search.
  *

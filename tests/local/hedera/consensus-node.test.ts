@@ -95,6 +95,24 @@ test("an unknown payer is PAYER_ACCOUNT_NOT_FOUND, a deleted one PAYER_ACCOUNT_D
   assert.equal(await codeOf({ payer: gone }), "PAYER_ACCOUNT_DELETED");
 });
 
+test("numbers of another shard or realm are neither payer nor topic nor node", async () => {
+  const given = draft();
+  const elsewhere = { realmNum: int64(1) };
+  const accountID = { accountNum: int64(Number(operator.id.slice(4))), ...elsewhere };
+  const transactionValidStart = {
+    seconds: int64(Number(given.validStart / SECOND)),
+    nanos: Number(given.validStart % SECOND),
+  };
+  const transactionID = { accountID, transactionValidStart };
+  assert.equal(await codeOf({ body: { ...given.body, transactionID } }), "PAYER_ACCOUNT_NOT_FOUND");
+  const message = { ...given.body.consensusSubmitMessage };
+  const topicID = { ...message.topicID, shardNum: int64(1) };
+  const consensusSubmitMessage = { ...message, topicID };
+  assert.equal(await codeOf({ body: { consensusSubmitMessage } }), "INVALID_TOPIC_ID");
+  const nodeAccountID = { accountNum: int64(3), ...elsewhere };
+  assert.equal(await codeOf({ body: { ...given.body, nodeAccountID } }), "INVALID_NODE_ACCOUNT");
+});
+
 test("where the clock is set back the ledger's time goes on, and takes transactions by it", async () => {
   const machine = { ms: clock.ms };
   const network = await testNetwork({ now: () => machine.ms, blockEveryMs: 0 });

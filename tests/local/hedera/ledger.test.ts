@@ -184,6 +184,7 @@ test("an account is found by every spelling, and its EVM address stays when the 
   const account = await ledger.createAccount({ key: null, evmAddress });
   await ledger.rotateAccountKey(account, ed25519Key(Buffer.alloc(32, 3)));
   const num = account.slice(4);
+  const { alias } = (await get(`/accounts/${account}`)).body;
   const longZero = BigInt(num).toString(16).padStart(40, "0");
   const spellings = [
     account,
@@ -195,6 +196,7 @@ test("an account is found by every spelling, and its EVM address stays when the 
     evmAddress,
     `0x${evmAddress}`,
     `0x${evmAddress.toUpperCase()}`,
+    alias,
   ];
   for (const spelling of spellings) {
     const { body } = await get(`/accounts/${spelling}?transactions=false`);

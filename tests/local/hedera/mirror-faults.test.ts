@@ -64,6 +64,14 @@ test("late-start: creation and deletion of earlier entities are unknown", async 
   assert.equal((await get(nft)).body.created_timestamp, null);
   const { status, body } = await get(`${nft}/transactions`);
   assert.deepEqual([status, body.transactions.length], [206, 1]);
+  // The rows of a page do not tell: the mint may be on another.
+  for (const page of ["limit=1", "limit=1&order=asc"]) {
+    const { status, body } = await get(`${nft}/transactions?${page}`);
+    assert.deepEqual([status, body.transactions], [206, [since]], page);
+  }
+  const all = await get("/transactions?order=asc&limit=100");
+  assert.equal(all.status, 200);
+  assert.ok(all.body.transactions[0].consensus_timestamp < since.consensus_timestamp);
   mirror.faults.heal();
   const whole = await get(`${nft}/transactions`);
   assert.deepEqual([whole.status, whole.body.transactions.length], [200, before + 1]);

@@ -77,10 +77,44 @@ test("a walk over two collections crosses from one to the other without loss", a
   }
 });
 
+test("serials are bounded only where a collection says whose they are", async () => {
+  const list = (query: string) => messagesOf(`/accounts/${holder}/nfts?${query}`);
+  assert.deepEqual(await list("serialnumber=1"), [
+    "serialnumber without a token.id parameter filter",
+  ]);
+  assert.deepEqual(await list(`token.id=gt:${tokenA}&serialnumber=gt:1`), [
+    "token.id must have gte or eq operator",
+  ]);
+  assert.deepEqual(await list(`token.id=lt:${tokenA}&serialnumber=lt:1`), [
+    "token.id must have lte or eq operator",
+  ]);
+  assert.deepEqual(await list(`token.id=${tokenA}&token.id=gt:${tokenA}`), [
+    "Can't support both range and equal for token.id",
+  ]);
+  assert.deepEqual(await list(`token.id=ne:${tokenA}`), [
+    "Not equal (ne) operator is not supported for token.id",
+  ]);
+});
+
 test("a range of serials that a page uses up has no next one", async () => {
   const range = "serialnumber=gte:11&serialnumber=lt:111";
   const path = `/accounts/${holder}/nfts?token.id=${tokenA}&limit=100&${range}`;
   assert.deepEqual((await walk(path, "nfts")).sizes, [100]);
+});
+
+test("of several collections the serials of the first and the last alone are bounded", async () => {
+  const span = `token.id=gte:${tokenA}&token.id=lte:${tokenB}`;
+  const list = async (query: string): Promise<string[]> => {
+    const { rows } = await walk(`/accounts/${holder}/nfts?${span}&${query}`, "nfts");
+    return rows.map((row) => `${row.token_id === tokenA ? "A" : "B"}${row.serial_number}`);
+  };
+  const range = "serialnumber=gt:227&serialnumber=lt:3";
+  const expected = ["A228", "A229", "A230", "B1", "B2"];
+  for (const limit of [1, 2, 25]) {
+    assert.deepEqual(await list(`${range}&limit=${limit}&order=asc`), expected);
+    assert.deepEqual(await list(`${range}&limit=${limit}`), expected.toReversed());
+    assert.deepEqual(await list(`serialnumber=2&limit=${limit}`), ["B2", "A2"]);
+  }
 });
 
 test("every bad parameter is named, in the order they came", async () => {
@@ -102,8 +136,19 @@ test("every bad parameter is named, in the order they came", async () => {
   ]);
 });
 
-test("an EVM address without an account is 404, a number without one holds nothing", async () => {
+test("a parameter may be repeated a hundred times, not more", async () => {
+  const repeated = (count: number) =>
+    `/topics/${topic}/messages?${Array(count).fill("sequencenumber=gt:1").join("&")}`;
+  assert.equal((await get(repeated(100))).status, 200);
+  assert.equal((await get(repeated(101))).status, 400);
+});
+
+test("an alias or EVM address without an account is 404, a number without one holds nothing", async () => {
   assert.equal((await get(`/accounts/0x${"ab".repeat(20)}/nfts`)).status, 404);
+  assert.equal(
+    (await get("/accounts/CIQAAAH4AY2OFK2FL37TSPYEQGPPUJRP4XTKWHD62HKPQX543DTOFFQ/nfts")).status,
+    404,
+  );
   assert.deepEqual((await get("/accounts/0.0.424242/nfts")).body, {
     nfts: [],
     links: { next: null },
@@ -115,6 +160,26 @@ test("other methods and unknown routes are 404, never 405, and are not cached", 
   assert.equal(post.status, 404);
   assert.equal(post.headers.get("cache-control"), null);
   assert.equal((await fetch(hedera.mirrorUrl)).status, 404);
+});
+
+test("int64 values are plain numbers in the JSON, beyond 2^53 too", async () => {
+  const rich = await ledger.createAccount({ key: null, balance: 9_007_199_254_740_993n });
+  const text = await (await fetch(`${hedera.mirrorUrl}/api/v1/accounts/${rich}`)).text();
+  assert.ok(text.includes('"balance":9007199254740993,'), text);
+});
+
+test("the NFTs of a collection are listed by holder, and by a range of holders", async () => {
+  const list = async (query: string): Promise<number[]> =>
+    (await get(`/tokens/${tokenB}/nfts?${query}`)).body.nfts.map((row: Body) => row.serial_number);
+  const later = await ledger.createAccount({ key: null });
+  await ledger.mint(tokenB, { count: 1, to: later });
+  assert.deepEqual(await list(`account.id=${holder}`), [3, 2, 1]);
+  assert.deepEqual(await list(`account.id=gt:${holder}`), [4]);
+  assert.deepEqual(await list(`account.id=gte:${holder}&account.id=lt:${later}`), [3, 2, 1]);
+  assert.deepEqual(await list(`account.id=lt:${holder}`), []);
+  await ledger.wipe(tokenB, 4);
+  assert.deepEqual(await list(`account.id=gt:${holder}`), []);
+  assert.deepEqual(await list(""), [4, 3, 2, 1]);
 });
 
 test("answers may be cached as long as the real one's configuration says", async () => {

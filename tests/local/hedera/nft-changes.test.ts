@@ -77,11 +77,19 @@ test("a new treasury gets what the old one holds, by a row without parties", asy
   assert.deepEqual(await newestRow(kept), ["TOKENBURN", next, null]);
 });
 
-test("an allowance moves nothing", async () => {
+test("an allowance names the spender until the NFT changes hands, and moves nothing", async () => {
   const serial = await newNft(seller);
-  await ledger.approve(token, serial);
+  await ledger.approve(token, serial, agent);
   assert.deepEqual(await newestRow(serial), ["CRYPTOAPPROVEALLOWANCE", null, null]);
-  assert.equal((await nft(serial)).account_id, seller);
+  const approved = await nft(serial);
+  assert.deepEqual([approved.account_id, approved.spender], [seller, agent]);
+  const spendable = async (spender: string): Promise<number[]> =>
+    (await get(`/accounts/${seller}/nfts?spender.id=${spender}`)).body.nfts.map(
+      (row: Body) => row.serial_number,
+    );
+  assert.deepEqual([await spendable(agent), await spendable(buyer)], [[serial], []]);
+  await ledger.transfer(token, serial, buyer);
+  assert.equal((await nft(serial)).spender, null);
 });
 
 test("new metadata is shown, dated, and changes no holder", async () => {
@@ -98,7 +106,7 @@ test("new metadata is shown, dated, and changes no holder", async () => {
 test("a burned NFT can be neither approved nor given other metadata", async () => {
   const serial = await newNft(seller);
   await ledger.wipe(token, serial);
-  await assert.rejects(ledger.approve(token, serial), LedgerRefusal);
+  await assert.rejects(ledger.approve(token, serial, agent), LedgerRefusal);
   await assert.rejects(ledger.updateMetadata(token, serial, Buffer.from("x")), LedgerRefusal);
 });
 

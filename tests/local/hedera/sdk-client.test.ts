@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict";
 import { sign } from "node:crypto";
 import {
+  AccountBalanceQuery,
   AccountId,
   Client,
   Hbar,
@@ -104,6 +105,17 @@ async function messages(): Promise<string[]> {
 async function inject(fault: ConsensusFault): Promise<void> {
   for (const { faults } of hedera.nodes) faults.inject(fault);
 }
+
+test("a client pings a node and asks for a balance, of any size", async () => {
+  await client.ping(AccountId.fromString("0.0.3"));
+  const id = await hedera.ledger.createAccount({ key: null, balance: 9_007_199_254_740_993n });
+  const { hbars } = await new AccountBalanceQuery().setAccountId(id).execute(client);
+  assert.equal(String(hbars.toTinybars()), "9007199254740993");
+  await assert.rejects(
+    new AccountBalanceQuery().setAccountId("0.0.424242").execute(client),
+    isPrecheck(Status.InvalidAccountId),
+  );
+});
 
 test("creates a topic with memo and submit key, which the mirror node shows", async () => {
   const { body } = await network.get(`/topics/${topicId}`);

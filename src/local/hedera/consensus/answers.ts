@@ -2,6 +2,7 @@ import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { RUNNING_HASH_VERSION } from "../../../ledger/running-hash.ts";
 import type { ResponseCode } from "../refusal.ts";
 import type { Receipt } from "./receipts.ts";
+import { accountNum } from "./transaction.ts";
 
 const { Response, ResponseCodeEnum, TransactionResponse } = hapi.proto;
 
@@ -35,6 +36,21 @@ export function receiptAnswer(
   });
 }
 
+/** @returns an encoded `Response` to a balance query, which clients use as their ping */
+export function balanceAnswer(
+  { accountID }: Hapi.ICryptoGetAccountBalanceQuery,
+  balanceOf: (num: number) => bigint | null | undefined,
+): Buffer {
+  const balance = balanceOf(accountNum(accountID ?? {}));
+  return response({
+    cryptogetAccountBalance: {
+      header: header(balance == null ? "INVALID_ACCOUNT_ID" : "OK"),
+      accountID: accountID ?? {},
+      balance: int64(String(balance ?? 0)),
+    },
+  });
+}
+
 /** @returns an encoded `Response` that is nothing but a refusal */
 export function refusalAnswer(code: ResponseCode): Buffer {
   return response({ transactionGetReceipt: { header: header(code) } });
@@ -63,7 +79,7 @@ function receiptMessage(receipt: Receipt): Hapi.ITransactionReceipt {
   };
 }
 
-/** The encoder takes plain numbers as well; only its typings insist on `Long`. */
-function int64(value: number): Int64 {
+/** The encoder takes plain numbers and digits as well; only its typings insist on `Long`. */
+function int64(value: number | string): Int64 {
   return value as unknown as Int64;
 }

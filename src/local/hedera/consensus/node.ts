@@ -4,12 +4,12 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import hapi from "@hashgraph/proto";
+import hapi, { type proto as Hapi } from "@hashgraph/proto";
 import { coerceError } from "../../../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
 import { transactionKey } from "../state/state.ts";
-import { precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
+import { balanceAnswer, precheckAnswer, receiptAnswer, refusalAnswer } from "./answers.ts";
 import { handle } from "./handle.ts";
 import { precheck } from "./precheck.ts";
 import { accountNum, instant, readTransaction } from "./transaction.ts";
@@ -57,6 +57,7 @@ export const HAPI = {
   createTopic: method("/proto.ConsensusService/createTopic"),
   submitMessage: method("/proto.ConsensusService/submitMessage"),
   getTransactionReceipts: method("/proto.CryptoService/getTransactionReceipts"),
+  cryptoGetBalance: method("/proto.CryptoService/cryptoGetBalance"),
 };
 
 /** The handlers of `HAPI`. */
@@ -74,6 +75,7 @@ export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementati
     getTransactionReceipts: unary((bytes) =>
       intercept("receipts", () => answerReceiptQuery(settings, bytes)),
     ),
+    cryptoGetBalance: unary(async (bytes) => answerBalanceQuery(settings, bytes)),
   };
 }
 
@@ -120,11 +122,27 @@ async function answerReceiptQuery(
   return receiptAnswer(ledger.receipts.find(query.key), query.includeDuplicates);
 }
 
+function answerBalanceQuery({ ledger, num: node }: NodeSettings, bytes: Buffer): Buffer {
+  const query = readQuery(bytes).cryptogetAccountBalance;
+  if (query == null) return refusalAnswer("NOT_SUPPORTED");
+  const { accounts } = ledger.order.state;
+  // A ping asks for the node's own, which is not in the ledger: it is paid nothing.
+  return balanceAnswer(query, (num) => (num === node ? 0n : accounts.get(num)?.balance));
+}
+
+/** Empty where it is none. */
+function readQuery(bytes: Buffer): Hapi.IQuery {
+  try {
+    return hapi.proto.Query.decode(bytes);
+  } catch {
+    return {};
+  }
+}
+
 /** The transaction and its duplicates, if they are asked for; undefined where it is no such query. */
 function readReceiptQuery(bytes: Buffer) {
   try {
-    const { transactionID: id, includeDuplicates } =
-      hapi.proto.Query.decode(bytes).transactionGetReceipt ?? {};
+    const { transactionID: id, includeDuplicates } = readQuery(bytes).transactionGetReceipt ?? {};
     if (id?.accountID == null) return undefined;
     const key = transactionKey(accountNum(id.accountID), instant(id.transactionValidStart));
     return { key, includeDuplicates: includeDuplicates ?? false };

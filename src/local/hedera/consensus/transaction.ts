@@ -45,13 +45,18 @@ export function readTransaction(bytes: Uint8Array) {
   };
 }
 
-/** An account's number; 0, which never exists, for an alias. */
+/** An account's number; 0, which never exists, for another shard, realm or an alias. */
 export function accountNum(id: Hapi.IAccountID): number {
-  return Number(id.accountNum ?? 0);
+  return isHome(id) ? Number(id.accountNum ?? 0) : 0;
 }
 
+/** A topic's number; 0, which never exists, for another shard or realm. */
 export function topicNum(id: Hapi.ITopicID): number {
-  return Number(id.topicNum ?? 0);
+  return isHome(id) ? Number(id.topicNum ?? 0) : 0;
+}
+
+function isHome({ shardNum, realmNum }: Pick<Hapi.ITopicID, "shardNum" | "realmNum">): boolean {
+  return Number(shardNum ?? 0) === 0 && Number(realmNum ?? 0) === 0;
 }
 
 /**

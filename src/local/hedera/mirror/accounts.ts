@@ -3,7 +3,7 @@ import { formatTimestamp } from "../../../ledger/transaction-id.ts";
 import type { AccountVersion } from "../state/events.ts";
 import type { Standing, State } from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
-import { readAccountReference, readEntityNum } from "./entity-reference.ts";
+import { readAccountReference, readEntityNum, toBase32 } from "./entity-reference.ts";
 import { notFound } from "./errors.ts";
 import { type Endpoint, MAX_AGE } from "./exchange.ts";
 import { showKey } from "./key.ts";
@@ -43,8 +43,8 @@ export const getContract: Endpoint = ({ state, query, part }) => {
 /**
  * The number of the account a path names.
  *
- * @throws MirrorError 400 for a bad spelling, 404 for an EVM address that no account has; a number
- *   that no account has is returned as it is
+ * @throws MirrorError 400 for a bad spelling, 404 for an alias or EVM address that no account
+ *   has; a number that no account has is returned as it is
  */
 export function findAccountNum({ evmAddresses }: State, text: string): number {
   const reference = readAccountReference(text);
@@ -58,7 +58,7 @@ function showAccount(account: Standing<AccountVersion>) {
     alias: evmAddress === null ? null : toBase32(evmAddress),
     auto_renew_period: period,
     balance: {
-      balance: balance === null ? null : Number(balance),
+      balance,
       timestamp: balanceAt === null ? null : formatTimestamp(balanceAt),
       tokens: [],
     },
@@ -82,12 +82,4 @@ function showAccount(account: Standing<AccountVersion>) {
 /** Its own, or the long-zero one that its number makes. */
 function evmAddressOf({ evmAddress, num }: AccountVersion): string {
   return `0x${evmAddress ?? num.toString(16).padStart(40, "0")}`;
-}
-
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-/** RFC 4648 base32 of 20 bytes in hex, as aliases are shown. */
-function toBase32(address: string): string {
-  const digits = BigInt(`0x${address}`).toString(32).padStart(32, "0");
-  return digits.replace(/./g, (digit) => BASE32.charAt(Number.parseInt(digit, 32)));
 }

@@ -1,17 +1,17 @@
 import { entityId } from "../../../ledger/entity-id.ts";
 import { formatTimestamp } from "../../../ledger/transaction-id.ts";
-import { pick } from "../sorted.ts";
+import { isWithin, pick } from "../sorted.ts";
 import type { NftHistory, State } from "../state/state.ts";
 import { findAccountNum } from "./accounts.ts";
 import { readEntityNum } from "./entity-reference.ts";
-import { MirrorError, notFound } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import { type Endpoint, listAnswer, MAX_AGE } from "./exchange.ts";
+import { checkNftBounds, serialsOf } from "./nft-bounds.ts";
 import { pageOf } from "./paging.ts";
 import {
   checkQuery,
   entityBounds,
   isEntityId,
-  isOneEntity,
   isPositiveLong,
   numberBounds,
   PAGE,
@@ -26,28 +26,34 @@ import { optionalId } from "./transactions.ts";
 export const getAccountNfts: Endpoint = (request) => {
   const { state, query } = request;
   const account = findAccountNum(state, request.part("account"));
-  checkQuery(query, { ...PAGE, serialnumber: isPositiveLong, "token.id": isEntityId });
+  checkQuery(query, {
+    ...PAGE,
+    serialnumber: isPositiveLong,
+    "spender.id": isEntityId,
+    "token.id": isEntityId,
+  });
   const page = pageOf(request, "desc");
   const tokens = entityBounds(query, "token.id");
   const serials = numberBounds(query, "serialnumber");
-  if (tokens.filter(({ operator }) => operator === "eq").length > 1) {
-    throw new MirrorError(400, ["Only one equal (eq) operator is allowed for token.id"]);
-  }
-  // Where a list over several collections has come to: there alone the serials are bounded.
-  const edge = tokens.find(({ operator }) => operator === (page.order === "asc" ? "gte" : "lte"));
+  const spenders = entityBounds(query, "spender.id");
+  checkNftBounds(tokens, serials);
   const held = state.held.get(account) ?? new Map<number, number[]>();
   const all = [...held.keys()].sort((a, b) => a - b);
   const shown: ShownNft[] = [];
   const within = pick(all, { ...page, limit: Infinity }, [{ of: (num) => num, bounds: tokens }]);
   for (const num of within) {
-    const bounds = edge === undefined || edge.value === num ? serials : [];
-    const isHeld = (serial: number) => nftOf(state, num, serial)?.holder === account;
+    const bounds = serialsOf(num, tokens, serials);
+    const isHeld = (serial: number): boolean => {
+      const nft = nftOf(state, num, serial);
+      return nft?.holder === account && isWithin(nft.spender, spenders);
+    };
     const rest = { ...page, limit: page.limit - shown.length };
     const found = pick(held.get(num) ?? [], rest, [{ of: (serial) => serial, bounds }], isHeld);
     shown.push(...found.flatMap((serial) => showNft(state, num, serial) ?? []));
   }
+  const isExact = serials.some(({ operator }) => operator === "eq");
   const next = page.after(shown, ({ token_id, serial_number }) => [
-    { parameter: "token.id", value: token_id, inclusive: true },
+    { parameter: "token.id", value: token_id, inclusive: !isExact },
     { parameter: "serialnumber", value: String(serial_number) },
   ]);
   return listAnswer("nfts", shown, next);
@@ -57,11 +63,10 @@ export const getAccountNfts: Endpoint = (request) => {
 export const getTokenNfts: Endpoint = (request) => {
   const { state, query } = request;
   const num = readEntityNum(request.part("token"), "tokenid");
-  checkQuery(query, { ...PAGE, "account.id": isOneEntity, serialnumber: isPositiveLong });
+  checkQuery(query, { ...PAGE, "account.id": isEntityId, serialnumber: isPositiveLong });
   const page = pageOf(request, "desc");
   const holders = entityBounds(query, "account.id");
-  const isWanted = (nft: NftHistory): boolean =>
-    holders.every(({ value }) => nft.at(-1)?.holder === value);
+  const isWanted = (nft: NftHistory): boolean => isWithin(nft.at(-1)?.holder, holders);
   const serial = { of: serialOf, bounds: numberBounds(query, "serialnumber") };
   const nfts = pick(state.collections.get(num)?.nfts ?? [], page, [serial], isWanted);
   const shown = nfts.flatMap((nft) => showNft(state, num, serialOf(nft)) ?? []);
@@ -101,7 +106,7 @@ function showNft({ collections }: State, token: number, serial: number) {
     metadata: nft.metadata,
     modified_timestamp: formatTimestamp(nft.at),
     serial_number: serial,
-    spender: null,
+    spender: optionalId(nft.spender ?? null),
     token_id: entityId(token),
   };
 }

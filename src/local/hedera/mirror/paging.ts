@@ -52,10 +52,11 @@ function nextLink(
     asked(parameter).every((text) => /^[gl]/.test(text)),
   );
   if (open.length === 0) return null;
-  for (const { parameter, value, inclusive = false } of open) {
+  for (const [column, { parameter, value, inclusive = false }] of open.entries()) {
     const kept = asked(parameter).filter((text) => !text.startsWith(forward));
     const values = [...kept, `${forward}${inclusive ? "e" : ""}:${value}`];
-    if (isEmptyRange(parameter, values)) return null;
+    // Later columns begin anew within the first.
+    if (column === 0 && isEmptyRange(parameter, values)) return null;
     if (kept.length === 0) next.delete(parameter);
     next.set(parameter, values);
   }

@@ -16,6 +16,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 export type Accepts = (filter: Filter) => boolean;
 
 const FILTER = /^(?:(eq|lt|lte|gt|gte):)?([^:]*)$/;
+const REPEATED_MAX = 100;
 const MAX_LONG = 9_223_372_036_854_775_807n;
 
 /** Names are compared without regard to case. */
@@ -37,9 +38,18 @@ export function checkQuery(query: Query, accepted: Readonly<Record<string, Accep
       const filter = readFilter(text);
       return filter === undefined || !accepts(filter);
     };
-    return values.filter(isBad).map(() => `Invalid parameter: ${name}`);
+    if (values.length > REPEATED_MAX) {
+      return [`Parameter: ${name} count: ${values.length} exceeds max: ${REPEATED_MAX}`];
+    }
+    return values.filter(isBad).map((text) => refusalOf(text, name));
   });
   if (wrong.length > 0) throw new MirrorError(400, wrong);
+}
+
+function refusalOf(text: string, name: string): string {
+  return text.startsWith("ne:")
+    ? `Not equal (ne) operator is not supported for ${name}`
+    : `Invalid parameter: ${name}`;
 }
 
 export const isOrder: Accepts = ({ value }) => /^(asc|desc)$/i.test(value);

@@ -88,5 +88,6 @@ export function livingNft(
 
 /** @param to null destroys it */
 export function moveNft({ at, add }: Turn, nft: NftChange, to: number | null): void {
-  add({ ...nft, at, holder: to, hops: [{ from: nft.holder, to }] });
+  const { spender: _, ...moved } = nft;
+  add({ ...moved, at, holder: to, hops: [{ from: nft.holder, to }] });
 }

@@ -68,6 +68,8 @@ export interface NftChange extends Dated {
   readonly holder: number | null;
   /** In order; none where the transaction lists no transfer, as for an allowance or new metadata. */
   readonly hops: readonly Hop[];
+  /** Who may transfer it for its holder, until it changes hands. */
+  readonly spender?: number;
   /** As it is from then on. */
   readonly metadata: string;
 }

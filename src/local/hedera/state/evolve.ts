@@ -6,7 +6,7 @@ import { type Standing, type State, transactionKey } from "./state.ts";
 
 /** The first number an entity of the public network's users gets. */
 const FIRST_ENTITY = 1001;
-/** Half a day of an idle ledger; nothing reads further back than the newest. */
+/** Half a day of an idle ledger: `/blocks` lists no older ones, whose events are kept all the same. */
 const BLOCKS_KEPT = 5_000;
 
 export function emptyState(): State {
