@@ -16,16 +16,21 @@ export interface ActorQuery {
   readonly after?: Place | undefined;
 }
 
-export interface ListedActor {
+export interface FoundActor {
   readonly id: string;
   readonly type: ActorType;
-  readonly version: number;
+  /** Null of an event's day: nothing counts its stars but a walk over them. */
+  readonly version: number | null;
   /** Instant of its last star, epoch milliseconds. */
   readonly lastAt: number;
   readonly lastStar: string;
 }
 
-type Place = Pick<ListedActor, "type" | "lastStar">;
+export interface ListedActor extends FoundActor {
+  readonly version: number;
+}
+
+type Place = Pick<FoundActor, "type" | "lastStar">;
 
 /** What a text names of an actor: each part has an index of the whole journal. */
 interface Named {
@@ -46,18 +51,48 @@ interface Search extends Named {
 const START: Place = { type: "wallet-day", lastStar: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
 
 /**
+ * The actors that `findActors` finds, each with its version. That of an event's day costs a walk over its
+ * stars: a page of days with very many takes longer than a statement may.
+ */
+export async function listActors(sql: Sql, query: ActorQuery): Promise<readonly ListedActor[]> {
+  const found = await findActors(sql, query);
+  const counts = await countStars(
+    sql,
+    found.filter(({ version }) => version === null),
+  );
+  return found.map((actor) => ({ ...actor, version: actor.version ?? counts.get(actor.id) ?? 0 }));
+}
+
+/** The stars of events' days, up to the last one that was found: later ones are no part of the list. */
+async function countStars(
+  sql: Sql,
+  found: readonly FoundActor[],
+): Promise<ReadonlyMap<string, number>> {
+  const days = found.map(({ lastAt }) => dayOf(lastAt)).sort();
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return new Map();
+  const rows = await runStatement(sql<{ id: string; stars: number }[]>`
+    select listed.id, (select count(*) from star
+      where day between ${first} and ${last} and target_type = 'event' and target_id = split_part(listed.id, '/', 2)
+        and at >= last_at / ${DAY_MS}::bigint * ${DAY_MS}::bigint and at <= last_at) as stars
+    from unnest(${found.map(({ id }) => id)}::text[], ${found.map(({ lastAt }) => lastAt)}::bigint[])
+      as listed (id, last_at)`);
+  return new Map(rows.map(({ id, stars }) => [id, stars]));
+}
+
+/**
  * The actors that a star has reached, the one starred last first. A star's id begins with its instant,
  * so it gives the order; of the two actors of one star the wallet's comes first.
  */
-export async function listActors(
+export async function findActors(
   sql: Sql,
   { type, q = "", limit, after = START }: ActorQuery,
-): Promise<readonly ListedActor[]> {
+): Promise<readonly FoundActor[]> {
   const named = readNamed(q);
   const found = await Promise.all(
     ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
       .filter((known) => [known, undefined].includes(named.type))
-      // No mint has a day in its name: those of a day are found where mints alone are asked for.
+      // Every name with this day is of another type. Whoever asks for mints alone means those starred on it.
       .filter((known) => known !== "forever-mint" || named.day === undefined || known === type)
       .map((known) => LISTS[known](sql, { ...named, limit, after })),
   );
@@ -68,7 +103,8 @@ export async function listActors(
 export function readNamed(q: string): Named {
   const name = parseActorName(q);
   if (name !== undefined) return { event: "", ...name, isWhole: true };
-  // With what stands between the words: a title has that too.
+  // Keeps the spaces and slashes between the words: part of a title, as `Spring / Gathering`, is looked
+  // for with those it has.
   const words = q.trim().split(/([\s/]+)/);
   const type = ACTOR_TYPES.find((known) => known === words[0]);
   const others = type === undefined ? words : words.slice(1);
@@ -93,7 +129,7 @@ const LISTS: Readonly<Record<ActorType, typeof walletDays>> = {
  * A star is its wallet-day's last one when the next slot is empty, so a page costs its rows and a few
  * look-ups by key, however long the journal is.
  */
-async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+async function walletDays(sql: Sql, search: Search): Promise<readonly FoundActor[]> {
   const { wallet, day, event, limit, after } = search;
   if (event !== "") return [];
   const from = dayOfStarId(after.lastStar);
@@ -103,7 +139,7 @@ async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActo
     wallet === undefined
       ? sql`star`
       : sql`(select * from star where wallet = ${accountNumber(wallet)} and ${ofDay} offset 0) star`;
-  return runStatement(sql<ListedActor[]>`
+  return runStatement(sql<FoundActor[]>`
     select 'wallet-day/0.0.' || wallet || '/' || day as id, 'wallet-day' as type, slot as version,
       at as "lastAt", id as "lastStar"
     from ${stars}
@@ -118,7 +154,7 @@ async function walletDays(sql: Sql, search: Search): Promise<readonly ListedActo
 const FIRST_LOOK_DAYS = 32;
 
 /** Looks further and further back until a page is full: lists begin with what is new. */
-async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+async function eventDays(sql: Sql, search: Search): Promise<readonly FoundActor[]> {
   const { wallet, day, limit, after } = search;
   if (wallet !== undefined) return [];
   const [{ first, last }] =
@@ -127,7 +163,7 @@ async function eventDays(sql: Sql, search: Search): Promise<readonly ListedActor
       : [{ first: day, last: day }];
   if (first === null || last === null) return [];
   const place = dayOfStarId(after.lastStar) ?? last;
-  const found: ListedActor[] = [];
+  const found: FoundActor[] = [];
   let to = place < last ? place : last;
   for (let days = FIRST_LOOK_DAYS; to >= first && found.length < limit; days *= 2) {
     const back = dayOf(endOfDay(to) - days * DAY_MS);
@@ -153,7 +189,7 @@ async function eventDaysBetween(
   sql: Sql,
   search: Search,
   [from, to]: readonly [from: Day, to: Day],
-): Promise<readonly ListedActor[]> {
+): Promise<readonly FoundActor[]> {
   const { limit, after } = search;
   const at = instantOfStarId(after.lastStar);
   const place = sql`(${after.lastStar}::uuid, ${after.type})`;
@@ -164,7 +200,7 @@ async function eventDaysBetween(
           and at >= ${at}::bigint and at < ${endOfDay(to)}::bigint and (id, 'event-day') >= ${place}
         ) then ${startOfDay(to)}::bigint else ${at + 1}::bigint end`
       : sql`true`;
-  return runStatement(sql<ListedActor[]>`
+  return runStatement(sql<FoundActor[]>`
     with recursive shown as (
       (select event_id, last.id, last.at, 1 as place
         from event_total join event on event.id = event_id and not is_forever_mint
@@ -181,11 +217,9 @@ async function eventDaysBetween(
         order by at desc, id desc limit 1) earlier
       where place < ${limit}
     )
-    select 'event-day/' || event_id || '/' || utc_day(at) as id, 'event-day' as type,
-      (select count(*) from star where ${starred}
-        and star.at >= page.at / ${DAY_MS}::bigint * ${DAY_MS}::bigint and star.at <= page.at) as version,
+    select 'event-day/' || event_id || '/' || utc_day(at) as id, 'event-day' as type, null as version,
       at as "lastAt", id as "lastStar"
-    from (select * from shown order by id desc limit ${limit}) page order by page.id desc`);
+    from shown order by shown.id desc limit ${limit}`);
 }
 
 function named(sql: Sql, { event, isWhole }: Search) {
@@ -194,14 +228,14 @@ function named(sql: Sql, { event, isWhole }: Search) {
 }
 
 /** With a day, those that were starred on it, by its last star. */
-async function foreverMints(sql: Sql, search: Search): Promise<readonly ListedActor[]> {
+async function foreverMints(sql: Sql, search: Search): Promise<readonly FoundActor[]> {
   const { wallet, day, limit, after } = search;
   if (wallet !== undefined) return [];
   const ofDay =
     day === undefined
       ? sql`true`
       : sql`star.day = ${day} and at >= ${startOfDay(day)} and at < ${endOfDay(day)}`;
-  return runStatement(sql<ListedActor[]>`
+  return runStatement(sql<FoundActor[]>`
     select 'forever-mint/' || event_id as id, 'forever-mint' as type, stars as version,
       last.at as "lastAt", last.id as "lastStar"
     from event_total join event on event.id = event_id and is_forever_mint

@@ -53,12 +53,19 @@ export async function listStars(sql: Sql, query: StarQuery): Promise<readonly Li
   const [since = 0, now = 0] = between ?? [];
   const ofEvent = sql`target_type = 'event' and target_id = ${event ?? ""} and at >= ${since}::bigint`;
   const isOfEvent = wallet === undefined && event !== undefined;
+  const ofDays = sql`${between === undefined ? sql`true` : sql`day between ${dayOf(since)} and ${dayOf(now)}`}
+    and ${before === undefined ? sql`true` : sql`day <= ${before.day}`}`;
+  // A wallet's stars are few: without the offset they may be looked for among all, newest first.
+  const stars =
+    wallet === undefined
+      ? sql`star`
+      : sql`(select * from star where wallet = ${wallet} and ${ofDays} offset 0) star`;
   return runStatement(sql<ListedStar[]>`
     select ${starNumbers(sql)}, target_type as type, target_id as "targetId", day
-    from star
-    where ${between === undefined ? sql`true` : sql`day between ${dayOf(since)} and ${dayOf(now)} and id >= first_star_id(${Math.max(0, since)}::bigint)`}
-      and ${before === undefined ? sql`true` : sql`day <= ${before.day} and (day, id) < (${before.day}, ${before.id})`}
-      and ${wallet === undefined ? sql`true` : sql`wallet = ${wallet}`}
+    from ${stars}
+    where ${ofDays}
+      and ${between === undefined ? sql`true` : sql`id >= first_star_id(${Math.max(0, since)}::bigint)`}
+      and ${before === undefined ? sql`true` : sql`(day, id) < (${before.day}, ${before.id})`}
       and ${event === undefined ? sql`true` : ofEvent}
     order by ${isOfEvent ? sql`at desc` : sql`day desc`}, id desc limit ${limit}`);
 }

@@ -62,6 +62,7 @@ export function consoleAddresses(at: Landmarks): Readonly<Record<string, readonl
       ["event days", "/actors?type=event-day"],
       ["event days of a day", `/actors?type=event-day&q=${at.star.day}`],
       ["events by a word", "/actors?type=event-day&q=busy"],
+      ["events that are all busy", "/actors?type=event-day&q=crowd"],
       ["events by no such word", "/actors?type=event-day&q=nothing"],
       ["forever mints", "/actors?type=forever-mint"],
     ],
@@ -144,6 +145,7 @@ export function apiAddresses(at: Landmarks): Readonly<Record<string, readonly Ad
       ["api: actors", "/api/actors?limit=100"],
       ["api: actors of a wallet", `/api/actors?q=${wallet}`],
       ["api: event days", "/api/actors?type=event-day"],
+      ["api: busy events' days", "/api/actors?type=event-day&q=crowd"],
     ],
     "/actors/*": [
       ["api: a wallet-day", `/api/actors/wallet-day/${wallet}/${at.star.day}`],

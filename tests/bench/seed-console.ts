@@ -5,6 +5,8 @@ export interface ConsoleSize {
   readonly stars: number;
   /** Of them on one event, today. */
   readonly hotEvent: number;
+  /** Of them on each of `BUSY_EVENTS` others, on one day before the month. */
+  readonly busyEvent: number;
   /** Of them on one forever mint, each with an NFT of its own. */
   readonly hotMint: number;
   /** Stars that are not on the ledger yet. */
@@ -15,6 +17,8 @@ const DAYS = 30;
 const STARS_PER_WALLET_AND_DAY = 5;
 /** Of the stars every tenth is on an event. */
 const EVENTS = 2_000;
+/** A page of events that are all busy on one day. */
+const BUSY_EVENTS = 50;
 /** A wallet with a pass that used all its votes, and one that holds very many NFTs. */
 const EAGER = { wallet: 9_000_000, stars: 20 };
 const WHALE = { wallet: 9_000_001, nfts: 500 };
@@ -23,22 +27,27 @@ const WHALE = { wallet: 9_000_001, nfts: 500 };
 const ID = `(lpad(to_hex(at), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid`;
 
 /**
- * A journal of a month: most stars on tokens, one busy event today, one full forever mint, a
- * wallet with a long day, a star with hundreds of NFTs; the newest stars wait to be published.
+ * A journal of a month: most stars on tokens, one busy event today, a page of busy ones on a day
+ * before it, one full forever mint, a wallet with a long day, a star with hundreds of NFTs; the newest
+ * stars wait to be published.
  */
 export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void> {
   await sql`
     insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
     select 'e' || n, 'Event ' || n, 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
     from generate_series(0, ${EVENTS - 1}::int) n
+    union all select 'crowd' || n, 'Crowd ' || n, 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
+    from generate_series(0, ${BUSY_EVENTS - 1}::int) n
     union all select 'hot', 'The busy one', 'ECOSYSTEM_MEETUP', false, 0, 4102444800000, 0, 0
     union all select 'full', 'The full one', 'MINT_EVENT', true, 0, null, 0, 0`;
   await sql`select ensure_star_partition((utc_day(now_ms()) - back)) from generate_series(0, 62, 20) back`;
-  const { stars, hotEvent, hotMint } = size;
-  const spread = stars - hotEvent - hotMint;
+  const { stars, hotEvent, busyEvent, hotMint } = size;
+  const busy = BUSY_EVENTS * busyEvent;
+  const spread = stars - hotEvent - hotMint - busy;
   await insertStars(sql, { from: 0, to: spread, kind: "spread" });
   await insertStars(sql, { from: spread, to: spread + hotEvent, kind: "hot" });
-  await insertStars(sql, { from: spread + hotEvent, to: stars, kind: "full" });
+  await insertStars(sql, { from: spread + hotEvent, to: stars - busy, kind: "full" });
+  await insertStars(sql, { from: stars - busy, to: stars, kind: "busy" });
   await insertOddStars(sql);
   await sql`
     insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
@@ -57,22 +66,24 @@ export async function seedForConsole(sql: Sql, size: ConsoleSize): Promise<void>
 
 async function insertStars(
   sql: Sql,
-  { from, to, kind }: { from: number; to: number; kind: "spread" | "hot" | "full" },
+  { from, to, kind }: { from: number; to: number; kind: "spread" | "hot" | "full" | "busy" },
 ): Promise<void> {
   const turn = `(n / ${DAYS})`;
-  const day = kind === "spread" ? `utc_day(now_ms()) - (n % ${DAYS})` : "utc_day(now_ms())";
+  const daysAgo = { spread: `n % ${DAYS}`, hot: "0", full: "0", busy: `${DAYS + 1}` }[kind];
+  const day = `utc_day(now_ms()) - (${daysAgo})`;
   const wallet =
     kind === "spread"
       ? `1000000 + ${turn} / ${STARS_PER_WALLET_AND_DAY}`
-      : `${kind === "hot" ? 3 : 5}000000 + n`;
+      : `${{ hot: 3, full: 5, busy: 7 }[kind]}000000 + n`;
   const slot = kind === "spread" ? `1 + ${turn} % ${STARS_PER_WALLET_AND_DAY}` : "1";
   const target = {
     spread: `case when n % 10 = 0 then 'e' || (n / 10) % ${EVENTS} else '0.0.' || 20001 + n % 9973 end`,
     hot: "'hot'",
     full: "'full'",
+    busy: `'crowd' || n % ${BUSY_EVENTS}`,
   }[kind];
   const type = kind === "spread" ? "case when n % 10 = 0 then 'event' else 'token' end" : "'event'";
-  const counted = kind === "spread" ? 0 : 1;
+  const counted = kind === "hot" || kind === "full" ? 1 : 0;
   const nfts = counted === 0 ? "'{}'" : "array[wallet]::bigint[]";
   await sql.unsafe(`
     insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,

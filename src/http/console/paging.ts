@@ -1,4 +1,6 @@
+import type { Day } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
+import { dayOfStarId } from "../../journal/star-id.ts";
 import { UUID } from "../../uuid.ts";
 import { type Html, html } from "./markup.ts";
 
@@ -36,6 +38,22 @@ export function uuidOf(query: URLSearchParams, name: string): string | null {
   if (id !== "" && !UUID.test(id))
     throw new TerminalError("INVALID_REQUEST", `${name} must be an id`);
   return id || null;
+}
+
+/**
+ * The star by which a list goes on; undefined at its beginning.
+ *
+ * @throws TerminalError `INVALID_REQUEST` for what is no star's id
+ */
+export function starOf(
+  query: URLSearchParams,
+  name: string,
+): { readonly day: Day; readonly id: string } | undefined {
+  const id = textOf(query, name);
+  if (id === "") return undefined;
+  const day = dayOfStarId(id);
+  if (day === null) throw new TerminalError("INVALID_REQUEST", `${name} must be the id of a star`);
+  return { day, id };
 }
 
 /** What a page holds of a list; one more is read. */

@@ -1,10 +1,10 @@
 import { ACTOR_TYPES, parseActorName } from "../../../hosting/actor-name.ts";
-import { type ListedActor, listActors, readNamed } from "../../../hosting/list-actors.ts";
+import { type FoundActor, findActors, readNamed } from "../../../hosting/list-actors.ts";
 import { findEvents } from "../../../reads/console-event.ts";
 import { actorLink } from "../links.ts";
 import { ago, badge, type Column, type Html, html, section, table } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, textOf, uuidOf } from "../paging.ts";
+import { PER_PAGE, pageOf, starOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
 
@@ -29,7 +29,7 @@ function readSearch(q: string, { query, now }: PageRequest) {
   const named = readNamed(q);
   const asked = ACTOR_TYPES.find((type) => type === query.get("type"));
   const type = asked ?? named.type ?? (named.event === "" ? "wallet-day" : "event-day");
-  return { type, q, after: uuidOf(query, "after"), now };
+  return { type, q, after: starOf(query, "after"), now };
 }
 
 /** This very search, or what comes after a page of it. */
@@ -39,15 +39,15 @@ function pathOf({ type, q }: Pick<Search, "type" | "q">, further = {}): string {
 
 async function list(deps: PagesDeps, search: Search): Promise<Html> {
   const { type, q, after, now } = search;
-  const found = await listActors(deps.sql, {
+  const found = await findActors(deps.sql, {
     type,
     q,
     limit: PER_PAGE + 1,
-    after: after === null ? undefined : { type, lastStar: after },
+    after: after === undefined ? undefined : { type, lastStar: after.id },
   });
-  const placeAfter = ({ lastStar }: ListedActor): string => pathOf(search, { after: lastStar });
+  const placeAfter = ({ lastStar }: FoundActor): string => pathOf(search, { after: lastStar });
   const { shown, more } = pageOf(found, placeAfter, "More");
-  const lastStar: Column<ListedActor> = ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)];
+  const lastStar: Column<FoundActor> = ["Last star", "plain", ({ lastAt }) => ago(lastAt, now)];
   const actors = table({
     caption: "Actors",
     rows: shown,
@@ -63,13 +63,14 @@ async function list(deps: PagesDeps, search: Search): Promise<Html> {
 /** What is said of each wallet-day. */
 async function walletDays(
   { resting }: PagesDeps,
-  actors: readonly ListedActor[],
-  lastStar: Column<ListedActor>,
-): Promise<readonly Column<ListedActor>[]> {
+  actors: readonly FoundActor[],
+  lastStar: Column<FoundActor>,
+): Promise<readonly Column<FoundActor>[]> {
   const atRest = await Promise.all(
     actors.map(({ id, version: used, lastAt }) => {
       const name = parseActorName(id);
-      return name?.type === "wallet-day" && resting.snapshots?.read(name, { used, lastAt });
+      if (name?.type !== "wallet-day" || used === null) return null;
+      return resting.snapshots?.read(name, { used, lastAt });
     }),
   );
   return [
@@ -86,10 +87,10 @@ async function walletDays(
 /** What is said of each event's actor. */
 async function events(
   { sql }: PagesDeps,
-  actors: readonly ListedActor[],
-  lastStar: Column<ListedActor>,
-): Promise<readonly Column<ListedActor>[]> {
-  const eventOf = ({ id }: ListedActor): string => id.split("/")[1] ?? "";
+  actors: readonly FoundActor[],
+  lastStar: Column<FoundActor>,
+): Promise<readonly Column<FoundActor>[]> {
+  const eventOf = ({ id }: FoundActor): string => id.split("/")[1] ?? "";
   const known = await findEvents(sql, actors.map(eventOf));
   return [
     ["Event", "text", (actor) => known.get(eventOf(actor))?.title ?? null],

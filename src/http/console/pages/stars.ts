@@ -1,4 +1,3 @@
-import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
@@ -6,7 +5,7 @@ import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
 import { actorLink, starLink } from "../links.ts";
 import { ago, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, textOf } from "../paging.ts";
+import { PER_PAGE, pageOf, starOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { targetName } from "./star-words.ts";
 
@@ -19,7 +18,7 @@ export function starsPage({ sql }: PagesDeps): Page {
       const q = textOf(query, "q");
       if (dayOfStarId(q.toLowerCase()) !== null)
         return goTo(context, `/ops/stars/${q.toLowerCase()}`);
-      const before = readBefore(textOf(query, "before"));
+      const before = starOf(query, "before");
       const isWallet = isEntityId(q);
       const found = await listStars(sql, {
         wallet: isWallet ? accountNumber(q) : undefined,
@@ -61,11 +60,4 @@ ${section(q === "" ? "Newest stars" : `Stars for “${q}”`, html`${stars}${mor
       };
     },
   };
-}
-
-function readBefore(id: string) {
-  if (id === "") return undefined;
-  const day = dayOfStarId(id);
-  if (day === null) throw new TerminalError("INVALID_REQUEST", "Before must be the id of a star.");
-  return { day, id };
 }
