@@ -92,7 +92,7 @@ export async function findActors(
   const found = await Promise.all(
     ACTOR_TYPES.filter((known) => [known, undefined].includes(type))
       .filter((known) => [known, undefined].includes(named.type))
-      // Every name with this day is of another type. Whoever asks for mints alone means those starred on it.
+      // Every name with this day is of another type. A question for mints alone means those starred on it.
       .filter((known) => known !== "forever-mint" || named.day === undefined || known === type)
       .map((known) => LISTS[known](sql, { ...named, limit, after })),
   );

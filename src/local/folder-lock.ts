@@ -36,7 +36,7 @@ function take(folder: string, file: string, owner: ProcessReference): Entry {
   refuseRunning(folder, read(file));
   // One process at a time: between a look at the lock and its change another would take it, too.
   const claim = `${file}.claim`;
-  // A dead process' claim is taken over as any lock is: whoever removed it could remove another's.
+  // A dead process' claim is taken over as any lock is: a process that removed it could remove another's.
   take(folder, claim, owner);
   try {
     const found = read(file);

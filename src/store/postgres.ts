@@ -181,7 +181,7 @@ export function runFirst<T>(query: PromiseLike<T>): Promise<T> {
 const LONG_WITHIN_MS = 60_000;
 
 /**
- * The same for a statement with much to read or write and nobody waiting for a star: pages of a
+ * The same for a statement with much to read or write and no voter waiting: pages of a
  * recovery or of a history, a directory of 100,000 records, a loss of as many messages. A busy
  * server may take its time; the pool given needs a statement_timeout as long.
  *
