@@ -21,13 +21,14 @@ language sql immutable parallel safe as $$
   select date '1970-01-01' + (at / 86400000)::integer
 $$;
 
--- Refuses what a trigger is asked about, in the words it gives; to administrators too.
+-- Refuses what a trigger is asked about, in the words it gives, with the value of a column that it names;
+-- to administrators too.
 create function refuse_change() returns trigger
 language plpgsql as $$
 begin
   raise exception using errcode = 'SB403',
     message = coalesce(tg_argv[0], format('%s is append-only: %s refused', tg_table_name, lower(tg_op))),
-    detail = coalesce(to_jsonb(old) ->> 'transaction_id', to_jsonb(old) ->> 'star_id', to_jsonb(old) ->> 'id', '');
+    detail = coalesce(to_jsonb(old) ->> tg_argv[1], '');
 end
 $$;
 

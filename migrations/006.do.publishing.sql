@@ -66,11 +66,11 @@ create trigger publish_attempt_facts_stand before update on publish_attempt
     or (old.receipt_status is not null and (old.receipt_status, old.receipt_sequence, old.receipt_hash)
       is distinct from (new.receipt_status, new.receipt_sequence, new.receipt_hash))
     or new.sends < old.sends or new.refusals < old.refusals)
-  execute function refuse_change('a fact of an attempt would be changed');
+  execute function refuse_change('a fact of an attempt would be changed', 'transaction_id');
 call keep_rows('publish_attempt', 'delete');
 create trigger outbox_published_stands before update on outbox
   for each row when (old.state = 'published')
-  execute function refuse_change('the star is published');
+  execute function refuse_change('the star is published', 'star_id');
 
 -- Gives stars their next transaction ids, `0.0.n@s.nnnnnnnnn`: valid from `not_before` (nanoseconds,
 -- the caller's estimate of the ledger's time) or, where the payer has ids within the second
@@ -299,7 +299,7 @@ create index publishing_finding_accepted on publishing_finding (resolved_at)
 create trigger publishing_finding_stands before update on publishing_finding
   for each row when (old.resolved_at is not null or new.resolved_at is null
     or to_jsonb(old) - 'resolved_at' <> to_jsonb(new) - 'resolved_at')
-  execute function refuse_change('a finding may only be resolved, once');
+  execute function refuse_change('a finding may only be resolved, once', 'id');
 call keep_rows('publishing_finding', 'delete');
 
 -- How far each topic was audited by `audit_topic`.

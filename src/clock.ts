@@ -14,6 +14,12 @@ export interface Clock {
 /** A clock that can look at its source again. */
 export type FollowedClock = Awaited<ReturnType<typeof followClock>>;
 
+/**
+ * Processes' clocks differ by less, one that cannot measure just now among them: what is dated further
+ * ahead is from before the database's clock was set back.
+ */
+export const CLOCKS_DIFFER_MS = 60_000;
+
 const MEASURE_EVERY_MS = 10_000;
 /** The source answered at an unknown moment within a measurement: a longer one is too inexact. */
 const PRECISE_MS = 100;

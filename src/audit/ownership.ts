@@ -97,7 +97,10 @@ export function tenuresOf(
       next?.type === "TOKENUPDATE" &&
       heldAfterUpdates(index + 1) !== move.receiver &&
       treasury !== null;
-    const shown: string | null = next === undefined ? null : isTakenOver ? treasury : move.receiver;
+    // Updates in a row change nothing where the same wallet has it after the last of them.
+    const isKept: boolean = move.type === "TOKENUPDATE" && heldAfterUpdates(index + 1) === held;
+    const taken: string | null = isTakenOver ? treasury : move.receiver;
+    const shown: string | null = next === undefined ? null : isKept ? held : taken;
     const holder: string | null =
       move.type === "TOKENDELETION" ? null : (heldBefore(index + 1) ?? shown);
     if (move.type === "TOKENUPDATE" && holder !== held) treasury = holder;

@@ -89,8 +89,8 @@ function endOfOptions(words: readonly string[]): number {
 /**
  * Checks the options.
  *
- * @returns the words, an option's value as a part of it: of a word of its own that begins with
- *   `--no-` the parser would take it for an option that is turned off
+ * @returns the words, each option with its value as one word (`--reason=--no-backup`): the parser takes a
+ *   separate word that begins with `--no-` for an option that is turned off
  */
 function checkedWords(words: readonly string[], args: ArgsDef): string[] {
   const end = endOfOptions(words);

@@ -142,9 +142,15 @@ export async function findExport(
   return { final, settings, exists: true };
 }
 
-/** The settings of a day; those of the last day before it that a worker saw, where none saw it. */
+/**
+ * The settings of a day; where no worker saw it, those of the last day before it that one saw. Not so of a
+ * day that came back: a worker saw it, and what it noted was lost.
+ */
 function settingsOf(sql: Sql, day: Day) {
-  return sql`(select settings from export_setting known where known.day <= ${day} order by known.day desc limit 1)`;
+  return sql`(select settings from export_setting known
+    where known.day = ${day}
+      or known.day < ${day} and not exists (select from recovered_day where recovered_day.day = ${day})
+    order by known.day desc limit 1)`;
 }
 
 function parseNoted(text: string | null): ExportSettings | null {
@@ -186,8 +192,7 @@ function firstDay(sql: Sql) {
  * stars, or an older one, is still to be published.
  *
  * @returns `previous`: the chain hash it continues; `isRecovered`: whether stars of it came back
- *   from the ledger after a loss; `settings`: those of the day, where workers have noted
- *   any; null where it came back
+ *   from the ledger after a loss; `settings`: those of the day, where workers have noted any
  */
 export async function nextFinalDay(sql: Sql) {
   const [row] = await runStatement(
@@ -206,10 +211,8 @@ export async function nextFinalDay(sql: Sql) {
           where state <> 'published' and star_id < first_star_id(${endOfDay(day)}::bigint)) as waits`,
   );
   if (state.waits) return null;
-  const { isRecovered } = state;
-  // What was noted of a day that came back is as old as the copy that it came back to.
-  const settings = isRecovered ? null : parseNoted(state.settings);
-  return { day, previous: row.chain ?? GENESIS, isRecovered, settings };
+  const { isRecovered, settings } = state;
+  return { day, previous: row.chain ?? GENESIS, isRecovered, settings: parseNoted(settings) };
 }
 
 /** Makes a day final, unless another worker just did. */

@@ -56,7 +56,7 @@ async function openDays(
   return exports?.days.filter(isOpen) ?? [];
 }
 
-/** The next thing that happened to a forever mint; a star with what was taken in of it. */
+/** The next thing that happened to a forever mint; a star with its staged message. */
 type NextOfMint = MintHappening &
   ({ readonly staged: StagedStar; readonly xp: number } | { readonly releases: ExportRelease[] });
 

@@ -106,7 +106,7 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
     return text === memory.text ? { ...handOff, finishedSeq: offeredSeq } : handOff;
   };
 
-  /** @param upTo what was settled before the hand-off was taken: no journal that holds the lease lacks it */
+  /** @param upTo what was settled before the hand-off was taken: a journal in which it was taken has all of it */
   const offerNext = async (taken: HandOff, upTo: number): Promise<HandOff> => {
     // Looked at again: before the hand-off was taken the journal may have gone back.
     const { settled, drawn } = await lookAtJournal();

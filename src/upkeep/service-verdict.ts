@@ -69,7 +69,10 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     findings: judgeFindings(publishing, findingAt),
     [ANSWERED]: judgePublishing(publishing, now),
     rewards: judgeRewards(rewards, stuckSince, now),
-    exports: judgeFinalDay(lastFinal, now) ?? judgeExports(exports, failSince, now),
+    exports:
+      exports.differing > 0
+        ? judgeExports(exports, failSince, now)
+        : (judgeFinalDay(lastFinal, now) ?? judgeExports(exports, failSince, now)),
     "holdings-check": judgeHoldingsCheck(check, processes, now),
     ...judgeReports(processes, now),
   };

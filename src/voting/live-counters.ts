@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
+import { CLOCKS_DIFFER_MS } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import type { CounterChange } from "../reads/counter-changes.ts";
@@ -61,8 +62,6 @@ const WAKE_PAUSE_MS = 100;
 /** Stars between two positions that are added up at once (some 0.2 s); beyond it, start with a new ring. */
 const CHANGES_MAX = 100_000;
 const SETTLED_WITHIN_MS = 2_000;
-/** Processes' clocks differ by less: with a day further ahead the database's clock was set back since. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Makes changed counters known to any number of listeners, by one shared poll into one ring. They

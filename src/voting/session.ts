@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { bounds } from "../bounds.ts";
-import type { FollowedClock } from "../clock.ts";
+import { CLOCKS_DIFFER_MS, type FollowedClock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { makeSecret } from "../keys/key-form.ts";
@@ -13,9 +13,6 @@ export interface NewSession {
   readonly wallet: string;
   readonly expiresAt: number;
 }
-
-/** Processes' clocks differ by less: a session dated later is from before the database's was set back. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Opens a session for a wallet that has proved its key. A wallet has at most

@@ -95,7 +95,12 @@ test("of several hops that end with the treasury, which changes then, the treasu
   // Updates in a row that leave it with somebody else.
   const updates = [once, row(18, "TOKENUPDATE", null, null)];
   const given = row(12, "CRYPTOTRANSFER", SHOP, ALICE);
-  assert.deepEqual(spans([mint, given, ...updates], ALICE)[1], [ALICE, 12, 15]);
+  assert.deepEqual(spans([mint, given, ...updates], ALICE), [
+    [SHOP, 10, 12],
+    [ALICE, 12, 15],
+    [ALICE, 15, 18],
+    [ALICE, 18, Number.POSITIVE_INFINITY],
+  ]);
   // An update that is no change of its treasury, or of what somebody else holds.
   assert.deepEqual(spans([mint, sale, change], ALICE).slice(1), [
     [ALICE, 20, 40],

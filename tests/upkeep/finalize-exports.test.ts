@@ -325,6 +325,12 @@ test("a day has the settings that workers had on it, though it becomes final und
   await rig.setClock(5, NOON);
   await workUnder("0.0.8", async () => (await headerOn(4))?.final === true);
   assert.deepEqual((await headerOn(4))?.excludedWallets, ["0.0.7"]);
+  // Of days that came back the first was noted, and of the other the note was lost.
+  await rig.owner`insert into recovered_day (day) values (${rig.day(5)}), (${rig.day(6)})`;
+  await rig.setClock(7, NOON);
+  await workUnder("0.0.9", async () => (await headerOn(6))?.final === true);
+  assert.deepEqual((await headerOn(5))?.excludedWallets, ["0.0.8"]);
+  assert.deepEqual((await headerOn(6))?.excludedWallets, ["0.0.9"]);
 });
 
 test("a final day's header stays when settings change, and the worker makes days final by itself", async ({

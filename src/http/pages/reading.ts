@@ -18,7 +18,7 @@ export interface Reading {
   readonly mirrorNodeUrl: string | null;
   /**
    * Joins equal reads at the same time, and bounds how many run at once beside the votes. A read is of
-   * the instant at which it begins, epoch milliseconds: of no request that joins it is it older.
+   * the instant at which it begins, epoch milliseconds: it is never older than a request that joins it.
    */
   share<V>(question: string, read: (at: number) => Promise<V>): Promise<V>;
 }
