@@ -44,6 +44,7 @@ export interface RequestEnv {
 
 /** What `serveHttp` passed along with a request; undefined in tests that pass nothing. */
 export function envOf(c: RequestLike): RequestEnv | undefined {
+  // Hono leaves its type to the app, and middleware serves any.
   return c.env as RequestEnv | undefined;
 }
 

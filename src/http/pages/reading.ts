@@ -27,6 +27,7 @@ export interface Reading {
 export function sharedReadings(clock: Clock): Reading["share"] {
   const share = shareReads<unknown>();
   const gated = readGate();
+  // A question names what it reads: equal ones have an answer of the same type.
   return <V>(question: string, read: (at: number) => Promise<V>) =>
     share(question, () => gated(() => read(clock.now()))) as Promise<V>;
 }
