@@ -67,7 +67,7 @@ create table export_day (
 );
 
 -- The settings under which workers last worked on a day, as its header has them
--- (src/journal/export-days.ts): a day becomes final after it is over, and they may be others by then.
+-- (src/journal/export-settings.ts): a day becomes final after it is over, and they may be others by then.
 create table export_setting (
   day date primary key,
   settings text not null

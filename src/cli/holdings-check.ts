@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { checkLastingSettings } from "../journal/export-days.ts";
+import { checkLastingSettings } from "../journal/export-settings.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { createLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";

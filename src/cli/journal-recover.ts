@@ -1,6 +1,6 @@
 import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
-import { exportSettings } from "../journal/export-days.ts";
+import { exportSettings } from "../journal/export-settings.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";

@@ -5,7 +5,7 @@ import { grantPass } from "../catalogue/premium.ts";
 import { addSeason, listSeasons } from "../catalogue/seasons.ts";
 import type { Clock } from "../clock.ts";
 import type { CollectionSetting, With } from "../config.ts";
-import { exportSettings } from "../journal/export-days.ts";
+import { exportSettings } from "../journal/export-settings.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";

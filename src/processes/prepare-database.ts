@@ -1,5 +1,5 @@
 import { ConfigurationError, type Settings } from "../config.ts";
-import { checkLastingSettings, type LastingSettings } from "../journal/export-days.ts";
+import { checkLastingSettings, type LastingSettings } from "../journal/export-settings.ts";
 import type { Logger } from "../log.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { OtherBuildError, schemaState } from "../store/migrate.ts";

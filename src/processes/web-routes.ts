@@ -26,7 +26,7 @@ import { visitorFinder } from "../http/pages/visitor.ts";
 import { publicApi } from "../http/v1/api.ts";
 import { votingApi } from "../http/voting/api.ts";
 import { type VotingDeps, votingRoutes } from "../http/voting/routes.ts";
-import { exportSettings } from "../journal/export-days.ts";
+import { exportSettings } from "../journal/export-settings.ts";
 import type { RefusalTrail } from "../journal/refusal-trail.ts";
 import { findOperator } from "../keys/operators.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";

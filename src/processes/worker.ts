@@ -8,7 +8,7 @@ import { healthRoutes } from "../http/health.ts";
 import { clientAddress } from "../http/middleware/client-address.ts";
 import { operatorAccess } from "../http/operator-access.ts";
 import { serveHttp } from "../http/serve.ts";
-import { exportSettings } from "../journal/export-days.ts";
+import { exportSettings } from "../journal/export-settings.ts";
 import { findOperator } from "../keys/operators.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
 import type { Logger } from "../log.ts";

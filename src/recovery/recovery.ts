@@ -1,7 +1,7 @@
 import type { Day } from "../../actors/day.ts";
 import type { ExportSource } from "../audit/export-source.ts";
 import { addLine } from "../audit/report.ts";
-import type { ExportSettings } from "../journal/export-days.ts";
+import type { ExportSettings } from "../journal/export-settings.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Sql } from "../store/postgres.ts";
 

@@ -2,14 +2,13 @@ import type { Day } from "../../actors/day.ts";
 import { RetryableError } from "../errors.ts";
 import {
   daysToCheck,
-  type ExportSettings,
   findExport,
   headerOf,
   makeFinal,
   nextFinalDay,
   noteCheck,
-  noteSettings,
 } from "../journal/export-days.ts";
+import { type ExportSettings, noteSettings } from "../journal/export-settings.ts";
 import { hashExport } from "../journal/write-export.ts";
 import type { Logger } from "../log.ts";
 import { mayLackStars } from "../publishing/journal-behind.ts";

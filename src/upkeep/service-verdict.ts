@@ -69,10 +69,7 @@ async function judgeAll(sql: Sql): Promise<Verdict> {
     findings: judgeFindings(publishing, findingAt),
     [ANSWERED]: judgePublishing(publishing, now),
     rewards: judgeRewards(rewards, stuckSince, now),
-    exports:
-      exports.differing > 0
-        ? judgeExports(exports, failSince, now)
-        : (judgeFinalDay(lastFinal, now) ?? judgeExports(exports, failSince, now)),
+    exports: judgeExports(exports, { failSince, lastFinal }, now),
     "holdings-check": judgeHoldingsCheck(check, processes, now),
     ...judgeReports(processes, now),
   };
@@ -153,7 +150,7 @@ function judgeFinalDay(lastFinal: Day | null, now: number): Finding | undefined 
 /** @param failSince since when a worker cannot make days final; null where none fails */
 function judgeExports(
   { differing, overdue }: ExportAlarms,
-  failSince: number | null,
+  { failSince, lastFinal }: { readonly failSince: number | null; readonly lastFinal: Day | null },
   now: number,
 ): Finding {
   if (differing > 0) {
@@ -162,6 +159,8 @@ function judgeExports(
       "compare `/exports` with earlier copies; the worker's log names each day",
     );
   }
+  const early = judgeFinalDay(lastFinal, now);
+  if (early !== undefined) return early;
   const since = startOfDay(dayOf(now)) - (overdue - 1) * DAY_MS;
   if (overdue === 0 || now - since <= EXPORT_LATE_MS) {
     if (failSince === null) return well("each day that is over is final");

@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DAY_MS } from "../../actors/day.ts";
-import { type ExportSettings, findExport, headerOf } from "../../src/journal/export-days.ts";
+import { findExport, headerOf } from "../../src/journal/export-days.ts";
+import type { ExportSettings } from "../../src/journal/export-settings.ts";
 import { writeExport } from "../../src/journal/write-export.ts";
 import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { type LocalRedis, startRedis } from "../../src/local/redis.ts";

@@ -244,7 +244,7 @@ test("an NFT is a wallet's by its own reading, from a node that is not behind th
     [true, "moved before, how far is not said", shows({ changedAt: SINCE - 1 }, null)],
     [true, "of another clock", shows({ changedAt: SINCE - 1 }, NOW - 7_200_000)],
     [false, "another's", shows({ owner: "0.0.9", changedAt: SINCE + 1 }, NOW)],
-    [false, "nobody's", shows({ owner: null, changedAt: SINCE + 1 }, NOW)],
+    [false, "without an owner", shows({ owner: null, changedAt: SINCE + 1 }, NOW)],
     [false, "deleted", shows({ deleted: true, changedAt: SINCE + 1 }, NOW)],
   ] as const) {
     assert.equal(await reader.hasTaken(WALLET, nft), wanted, name);

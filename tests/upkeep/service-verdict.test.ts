@@ -78,6 +78,13 @@ test("a day that became final by a clock that was ahead takes no star, and the v
     message ?? "",
     /^[\d-]{10} is final, .* no star is taken before [\d-]{10}T00:00:00\.000Z$/,
   );
+  await sql`insert into export_check (day, sha256, checked_at)
+    values (utc_day(now_ms()) - 1, ${"b".repeat(64)}, now_ms())`;
+  assert.equal(
+    (await judged())?.message,
+    "the journal of 1 final day was changed",
+    "it hides none",
+  );
   await sql.end({ timeout: 1 });
   await database.close();
 });

@@ -283,8 +283,8 @@ test("after the clock was set back over 00:00 UTC clients read again, and hear t
   assert.equal(back.isResumed, false);
   seen.star += 1;
   await polls();
-  const told = back.take(10)?.map(({ data }) => JSON.parse(data).day);
-  assert.deepEqual(told, ["2026-11-20"]);
+  const days = back.take(10)?.map(({ data }) => JSON.parse(data).day);
+  assert.deepEqual(days, ["2026-11-20"]);
   back.stop();
 });
 

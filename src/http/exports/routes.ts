@@ -1,13 +1,8 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { isDay } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
-import {
-  type ExportSettings,
-  type FinalDay,
-  findExport,
-  headerOf,
-  listExports,
-} from "../../journal/export-days.ts";
+import { type FinalDay, findExport, headerOf, listExports } from "../../journal/export-days.ts";
+import type { ExportSettings } from "../../journal/export-settings.ts";
 import { writeExport } from "../../journal/write-export.ts";
 import type { Logger } from "../../log.ts";
 import type { Sql } from "../../store/postgres.ts";

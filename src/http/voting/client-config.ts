@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { explorerUrl, publicMirrorUrl } from "../../addresses.ts";
 import type { CollectionSetting, With } from "../../config.ts";
-import { exportSettings } from "../../journal/export-days.ts";
+import { exportSettings } from "../../journal/export-settings.ts";
 
 const text = z.string();
 const topic = text.nullable();

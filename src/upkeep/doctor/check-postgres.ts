@@ -1,6 +1,6 @@
 import { ConfigurationError, type Settings } from "../../config.ts";
 import { RetryableError } from "../../errors.ts";
-import { checkLastingSettings } from "../../journal/export-days.ts";
+import { checkLastingSettings } from "../../journal/export-settings.ts";
 import { schemaState } from "../../store/migrate.ts";
 import {
   appRole,

@@ -1,5 +1,5 @@
 /**
- * Goal: whoever joins a reading that others asked for sees nothing that was over when they asked.
+ * Goal: a request that joins the reading of another shows nothing that was over when it was made.
  * Method: every page is asked for on both sides of 00:00 UTC at once, over a real database.
  */
 import * as assert from "node:assert/strict";
