@@ -1,7 +1,7 @@
 import type { Holdings } from "../../actors/holdings.ts";
 import type { Clock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
-import { MirrorError } from "../ledger/mirror/error.ts";
+import { MirrorError, type MirrorFault } from "../ledger/mirror/error.ts";
 import { isBehind } from "../ledger/mirror/is-behind.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { MirrorNft } from "../ledger/mirror/schemas.ts";
@@ -19,6 +19,7 @@ export type HoldingsReader = ReturnType<typeof createHoldingsReader>;
 
 /** A busy mirror node recovers in seconds; asking sooner only keeps it busy. */
 const RETRY_AFTER_SECONDS = 2;
+const UNSPENT = "Nothing was spent.";
 
 /**
  * Holdings come from the mirror node while the star's request waits, both
@@ -111,12 +112,26 @@ function unavailable(error: unknown, deadlineMs: number): RetryableError {
   );
 }
 
+/** An answer came, and is none. */
+const SENSELESS: ReadonlySet<MirrorFault> = new Set([
+  "status",
+  "redirect",
+  "too-long",
+  "not-json",
+  "schema",
+  "link",
+  "pages",
+]);
+
 /** What the voter reads: to try again, or that it will not help. */
 function tellWhy(error: unknown, deadlineMs: number): string {
   const seconds = deadlineMs / 1_000;
-  const why =
-    error instanceof MirrorError && error.fault === "too-large"
-      ? `This wallet holds more NFTs than the mirror node gives us in ${seconds} s`
-      : `The mirror node did not list this wallet's NFTs within ${seconds} s`;
-  return `${why}. Nothing was spent.`;
+  const fault = error instanceof MirrorError ? error.fault : "timeout";
+  if (fault === "too-large") {
+    return `This wallet holds more NFTs than the mirror node gives us in ${seconds} s. ${UNSPENT}`;
+  }
+  if (fault === "overloaded") return `Too many wallets' NFTs are being read right now. ${UNSPENT}`;
+  return SENSELESS.has(fault)
+    ? `The mirror node's answer about this wallet's NFTs makes no sense. ${UNSPENT}`
+    : `The mirror node did not list this wallet's NFTs within ${seconds} s. ${UNSPENT}`;
 }

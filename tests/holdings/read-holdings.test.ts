@@ -6,7 +6,7 @@ import { test } from "uvu";
 import { bounds } from "../../src/bounds.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { createHoldingsReader, type HoldingsReader } from "../../src/holdings/read-holdings.ts";
-import { MirrorError } from "../../src/ledger/mirror/error.ts";
+import { MirrorError, type MirrorFault } from "../../src/ledger/mirror/error.ts";
 import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { nftLists, type Reply, upTo, withStubs } from "../ledger/mirror/stub.ts";
 import { SLACK_MS } from "../support/slack.ts";
@@ -163,6 +163,43 @@ test("a refusal says whether the mirror node was slow or the wallet is too large
     await shownAfter(30, 1_000),
     /^This wallet holds more NFTs than the mirror node gives us in \d+ s/,
   );
+});
+
+test("a refusal says whether an answer came and made no sense, or there were too many readings", async () => {
+  const shownOf = async (fault: MirrorFault): Promise<string | undefined> => {
+    const mirror = {
+      nftsOf: () => Promise.reject(new MirrorError(fault, "as given")),
+    };
+    const error = await readerOf(mirror)
+      .read(WALLET)
+      .catch((thrown) => thrown);
+    assert.ok(isUnavailable(error));
+    return error.shown;
+  };
+  const senseless =
+    "The mirror node's answer about this wallet's NFTs makes no sense. Nothing was spent.";
+  for (const fault of [
+    "status",
+    "redirect",
+    "too-long",
+    "not-json",
+    "schema",
+    "link",
+    "pages",
+  ] as const) {
+    assert.equal(await shownOf(fault), senseless, fault);
+  }
+  assert.equal(
+    await shownOf("overloaded"),
+    "Too many wallets' NFTs are being read right now. Nothing was spent.",
+  );
+  for (const fault of ["timeout", "network", "busy"] as const) {
+    assert.match(
+      (await shownOf(fault)) ?? "",
+      /did not list this wallet's NFTs within 2\.5 s/,
+      fault,
+    );
+  }
 });
 
 test("a fault on the second page leaves no answer", async () => {
