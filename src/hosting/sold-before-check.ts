@@ -26,6 +26,11 @@ export interface SliceDeps extends SoldDeps {
   readonly loadSlice: (key: SliceKey) => Promise<Slice>;
 }
 
+/** Half of the connections to the mirror node, so that other stars go on beside one that asks about hundreds. */
+const NFTS_AT_ONCE = 64;
+/** A wallet is read by two requests. */
+const WALLETS_AT_ONCE = NFTS_AT_ONCE / 2;
+
 /** A wallet that stars something, with what it holds. */
 interface Voter {
   readonly target: Target;
@@ -82,9 +87,9 @@ export async function withSold(
   await refuseOldReading(deps, { wallet, readAt }, sold);
   const losers = sold.filter(({ collection }) => collection === "B").map((claim) => claim.wallet);
   const readings = new Map(
-    await Promise.all(
-      losers.map(async (loser) => [loser, (await deps.readHoldings(loser)).collectionB] as const),
-    ),
+    await inPieces(losers, WALLETS_AT_ONCE, async (loser) => {
+      return [loser, (await deps.readHoldings(loser)).collectionB] as const;
+    }),
   );
   const evidence = { owner: wallet, deleted: false, listedAt: readAt, readAt };
   const gone = sold
@@ -113,10 +118,24 @@ async function refuseOldReading(
   sold: readonly LiveClaim[],
 ): Promise<void> {
   const recent = sold.filter(({ since }) => since > readAt - BEHIND_MAX_MS);
-  const taken = await Promise.all(recent.map((claim) => hasTaken(wallet, claim)));
+  const taken = await inPieces(recent, NFTS_AT_ONCE, (claim) => hasTaken(wallet, claim));
   if (taken.every(Boolean)) return;
   throw new RetryableError(
     "HOLDINGS_UNAVAILABLE",
     "the mirror node is behind the star of another wallet with the same NFT",
   );
+}
+
+/** Asks the mirror node about many, so many at once. @throws what one of them throws; no later one is asked */
+async function inPieces<T, R>(
+  all: readonly T[],
+  atOnce: number,
+  ask: (one: T) => Promise<R>,
+): Promise<R[]> {
+  const answers: R[] = [];
+  for (let from = 0; from < all.length; from += atOnce) {
+    const piece = all.slice(from, from + atOnce);
+    answers.push(...(await Promise.all(piece.map(ask))));
+  }
+  return answers;
 }

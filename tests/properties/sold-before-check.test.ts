@@ -192,4 +192,50 @@ test("every history of sales, stars, midnights and checks counts as the rule say
   assert.ok(ended > 500, `${ended} ends: histories without them prove nothing`);
 });
 
+for (const of of ["A", "B"] as const) {
+  test(`a star of very many NFTs of others leaves the mirror node to others: collection ${of}`, async () => {
+    const serials = Array.from({ length: 200 }, (_, n) => n + 1);
+    const [buyer] = WALLETS;
+    const readAt = START + DAY_MS;
+    const since = readAt - 60_000;
+    const sellerOf = (serial: number) => `0.0.${5_000 + serial}`;
+    const counted = Object.fromEntries(
+      serials.map((serial) => [serial, { wallet: sellerOf(serial), starId: null, at: null }]),
+    );
+    const slice: Slice = {
+      counted: { A: {}, B: {}, [of]: counted },
+      standing: "unstarred",
+      releases: 0,
+      ends: [],
+    };
+    const holdings = { collectionA: [], collectionB: [], [`collection${of}`]: serials, readAt };
+    const asked = { now: 0, most: 0, all: 0, fails: false };
+    const ask = async <T>(answer: T): Promise<T> => {
+      asked.all += 1;
+      asked.now += 1;
+      asked.most = Math.max(asked.most, asked.now);
+      await new Promise((resolve) => setImmediate(resolve));
+      asked.now -= 1;
+      if (asked.fails) throw new Error("no answer");
+      return answer;
+    };
+    const deps = {
+      isMintChecked: async () => false,
+      hasTaken: () => ask(true),
+      readHoldings: () => ask({ collectionA: [], collectionB: [], readAt }),
+      claimsOn: async (_mint: string, collection: "A" | "B", some: readonly number[]) =>
+        some.map((serial) => {
+          return { collection, serial, wallet: sellerOf(serial), starId: newStarId(since), since };
+        }),
+    };
+    const given = { day: dayOf(readAt), slice };
+    const { ends } = await withSold(deps, { target, wallet: buyer, holdings }, given);
+    assert.equal(ends.length, serials.length);
+    assert.ok(asked.most <= 64, `${asked.most} at once`);
+    Object.assign(asked, { all: 0, fails: true });
+    await assert.rejects(withSold(deps, { target, wallet: buyer, holdings }, given), /no answer/);
+    assert.ok(asked.all <= 64, `${asked.all} asked`);
+  });
+}
+
 test.run();
