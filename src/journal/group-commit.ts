@@ -9,9 +9,9 @@ export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /**
  * A star that claims more is large. A batch has any number of small stars, which so never wait
- * behind large ones, and one large star or several that claim so many together. Each
- * claim costs the statement 20 µs: a batch of wallets with thousands of NFTs would take longer
- * than a statement may, and fail as a whole.
+ * behind large ones, and some large stars that claim so many together. A star that claims more is
+ * huge, and sent alone, one at a time. Each claim costs the statement 20 µs: a batch of wallets with
+ * thousands of NFTs would take longer than a statement may, and fail as a whole.
  */
 const LARGE_FROM_CLAIMS = 32;
 const LARGE_CLAIMS_MAX = 4_000;
@@ -25,6 +25,27 @@ interface Flight {
   readonly batch: Queued[];
   /** Stars that bring a serial which a star of this flight claims. */
   readonly outrun: Queued[];
+  /** What its large stars claim together. */
+  largeClaims: number;
+}
+
+/** Whether a star goes alone: it ends attributions, which concern others of its mint, or is huge. */
+function isAlone({ decided, keys }: Queued): boolean {
+  return decided.ends.length > 0 || isHuge(keys.length);
+}
+
+function isHuge(claims: number): boolean {
+  return claims > LARGE_CLAIMS_MAX;
+}
+
+/** Whether a star may share a flight with those that are in it, while others are under way. */
+function hasRoom(flight: Flight, next: Queued, others: ReadonlySet<Flight>): boolean {
+  const claims = next.keys.length;
+  // One flight is left to the others.
+  if (isHuge(claims) && [...others].some((other) => isHuge(other.largeClaims))) return false;
+  if (isAlone(next)) return flight.batch.length === 0;
+  const { largeClaims } = flight;
+  return claims <= LARGE_FROM_CLAIMS || largeClaims === 0 || !isHuge(largeClaims + claims);
 }
 
 /**
@@ -42,13 +63,13 @@ export function createGroupCommit(
 ) {
   const waiting: Queued[] = [];
   const claiming = new Map<string, Flight>();
-  let flights = 0;
+  const flights = new Set<Flight>();
+  let isDue = false;
   let idle: (() => void)[] = [];
 
   const board = (): Flight => {
-    const flight: Flight = { batch: [], outrun: [] };
+    const flight: Flight = { batch: [], outrun: [], largeClaims: 0 };
     const passedOver: Queued[] = [];
-    let largeClaims = 0;
     while (waiting.length > 0 && flight.batch.length < bounds.commitBatchMax) {
       const next = waiting.shift();
       if (next === undefined) break;
@@ -56,46 +77,41 @@ export function createGroupCommit(
         next.reject(new RetryableError("UNAVAILABLE", "the star waited too long to be stored"));
         continue;
       }
-      const { keys } = next;
-      // The attributions that end with a star concern other stars of its mint: it is sent alone.
-      const isAlone = next.decided.ends.length > 0;
-      if (isAlone && flight.batch.length > 0) {
-        passedOver.push(next);
-        break;
-      }
-      const isLarge = keys.length > LARGE_FROM_CLAIMS;
-      if (isLarge && largeClaims > 0 && largeClaims + keys.length > LARGE_CLAIMS_MAX) {
+      if (!hasRoom(flight, next, flights)) {
         passedOver.push(next);
         continue;
       }
+      const { keys } = next;
       const ahead = keys.map((key) => claiming.get(key)).find((other) => other !== undefined);
       if (ahead !== undefined) {
         ahead.outrun.push(next);
         continue;
       }
-      if (isLarge) largeClaims += keys.length;
+      if (keys.length > LARGE_FROM_CLAIMS) flight.largeClaims += keys.length;
       flight.batch.push(next);
       for (const key of keys) claiming.set(key, flight);
-      if (isAlone) break;
+      if (isAlone(next)) break;
     }
     waiting.unshift(...passedOver);
     return flight;
   };
-  const land = ({ batch, outrun }: Flight): void => {
-    for (const { keys } of batch) for (const key of keys) claiming.delete(key);
-    for (const each of outrun) each.resolve({ kind: "returned", reason: "outrun" });
-    flights -= 1;
+  const land = (flight: Flight): void => {
+    for (const { keys } of flight.batch) for (const key of keys) claiming.delete(key);
+    for (const each of flight.outrun) each.resolve({ kind: "returned", reason: "outrun" });
+    flights.delete(flight);
     takeOff();
   };
   const takeOff = (): void => {
-    while (waiting.length > 0 && flights < bounds.commitFlightsMax) {
+    isDue = false;
+    while (waiting.length > 0 && flights.size < bounds.commitFlightsMax) {
       const flight = board();
-      if (flight.batch.length === 0) continue;
-      flights += 1;
+      // Only a huge star is left, and waits for another one.
+      if (flight.batch.length === 0) break;
+      flights.add(flight);
       options.onBatch?.(flight.batch.length);
       void sendBatch(options, flight.batch).finally(() => land(flight));
     }
-    if (flights === 0 && waiting.length === 0) {
+    if (flights.size === 0 && waiting.length === 0) {
       for (const resolve of idle) resolve();
       idle = [];
     }
@@ -116,7 +132,9 @@ export function createGroupCommit(
         }
         waiting.push({ decided, answerBy, resolve, reject, keys: claimKeys(decided) });
         // All stars decided in this tick go into one batch.
-        if (waiting.length === 1) setImmediate(takeOff);
+        if (isDue) return;
+        isDue = true;
+        setImmediate(takeOff);
       }),
     /** Resolves when nothing is waiting or in flight. */
     settled: () =>

@@ -173,6 +173,46 @@ test("wallets with thousands of NFTs are stored a few at a time, and no star wai
   assert.deepEqual(c.batches, [11, 1, 1]);
 });
 
+test("a star that claims more than several large ones may is sent alone, one at a time, and holds up no other", async (c) => {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const huge = (first: number) =>
+    decidedStar({
+      ...{ wallet: newWallet(), now: c.now, target },
+      claims: { a: Array.from({ length: 4_001 }, (_, n) => first + n), b: null },
+    });
+  const small = () => decidedStar({ wallet: newWallet(), now: c.now });
+  // A statement with a huge star waits until the others are stored.
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const slow = new Proxy(c.sql, {
+    apply(query, self, args: Parameters<Sql>) {
+      const send = () => Reflect.apply(query, self, args);
+      return String(args[1]).length > 10_000 ? held.then(send) : send();
+    },
+  });
+  const batches: number[] = [];
+  const { commit } = createGroupCommit({
+    ...{ sql: slow, now: c.clock },
+    onBatch: (stars) => batches.push(stars),
+  });
+  const huges = [huge(1), huge(10_001)].map((star) => patiently(() => commit(star)));
+  const together = await Promise.all([commit(small()), commit(small())]);
+  const later = await commit(small());
+  assert.deepEqual(
+    [...together, later].map(({ kind }) => kind),
+    ["stored", "stored", "stored"],
+  );
+  assert.deepEqual(batches, [1, 2, 1]);
+  release();
+  const outcomes = await Promise.all(huges);
+  assert.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    ["stored", "stored"],
+  );
+});
+
 test("a star decided for another UTC day is handed back, and the rest is stored", async (c) => {
   const [yesterday, today] = await Promise.all([
     c.commit(decidedStar({ wallet: newWallet(), now: c.now - DAY_MS })),
