@@ -126,7 +126,7 @@ create trigger export_day_follows before insert on export_day
   for each row execute function follow_last_export();
 
 -- A final day takes no more stars and releases, even if the server's clock is set back over
--- midnight: SB408 until the clock has passed the day again.
+-- midnight: SB408 with the table `export_day`, until the clock has passed the day again.
 create function keep_final_days() returns trigger
 language plpgsql as $$
 begin
@@ -136,7 +136,7 @@ begin
     perform from export_day where day in (select day from arrived);
   end if;
   if found then
-    raise exception 'the export of this day is final' using errcode = 'SB408';
+    raise exception 'the export of this day is final' using errcode = 'SB408', table = 'export_day';
   end if;
   return null;
 end

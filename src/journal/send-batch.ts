@@ -62,6 +62,7 @@ interface StatementError extends Error {
   readonly code?: string;
   readonly detail?: string;
   readonly constraint_name?: string;
+  readonly table_name?: string;
 }
 
 /** A deadlock's or a conflict's loser was rolled back, for certain: it may be sent again. */
@@ -83,9 +84,7 @@ export async function sendBatch(
   } catch (thrown) {
     const error: StatementError = coerceError(thrown);
     if (error.code === RAISED.conflict) await sendWithoutLosers(sender, batch, error.detail ?? "");
-    // It says before the deadline that it has passed: nothing is stored, and the clocks differ.
-    else if (codeOf(error.cause) === RAISED.tooLate)
-      for (const each of batch) each.resolve(returned("day"));
+    else if (codeOf(error.cause) === RAISED.tooLate) settleTooLate(batch, error);
     // Bounded: where no partition is missing it would be sent again without end.
     else if (isMissingPartition(error) && resends < RESENDS_MAX) {
       await sendWithPartitions(sender, batch, resends + 1);
@@ -159,6 +158,17 @@ async function sendWithoutLosers(
   }
   if (rest.length === batch.length) return;
   await sendBatch(sender, rest);
+}
+
+/** Nothing is stored: today is final already, or the clocks differ. */
+function settleTooLate(batch: readonly Waiting[], error: Error): void {
+  const cause: StatementError = coerceError(error.cause);
+  const why = "today is final already: Postgres' clock was ahead, or is behind now";
+  for (const { resolve, reject } of batch) {
+    if (cause.table_name === "export_day") reject(new RetryableError("UNAVAILABLE", why, 1, error));
+    // It says before the deadline that this has passed.
+    else resolve(returned("day"));
+  }
 }
 
 /** A violated check names its constraint, and a message is in the server's language. */
