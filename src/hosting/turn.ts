@@ -102,7 +102,7 @@ export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult
       if ("kind" in result) return result;
       undone = result;
     }
-    throw new RetryableError("UNAVAILABLE", "the star lost too many races");
+    throw new RetryableError("UNAVAILABLE", `handed back too often, lastly for: ${undone?.reason}`);
   });
 }
 
@@ -132,8 +132,7 @@ async function attemptTurn(
   const proposal = proposeOrEvict(deps, intent, facts);
   if ("type" in proposal) {
     if (proposal.code === "OTHER_DAY") {
-      await clock.measure().catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
+      await passMidnight(clock);
       return { reason: "midnight", facts };
     }
     if (undone === null) return { reason: "unproved", facts };
@@ -173,10 +172,16 @@ async function attemptTurn(
   if (outcome.reason === "held") {
     throw new RetryableError("HOLDINGS_UNAVAILABLE", "another wallet has held its NFT since");
   }
-  if (outcome.reason === "day") await clock.measure().catch(() => undefined);
+  if (outcome.reason === "day") await passMidnight(clock);
   // The pass that the journal looked for is that of the star's own instant.
   const then: Facts = { ...facts, now: proposal.star.at };
   return { reason: outcome.reason, facts: then, before: undone?.reason };
+}
+
+/** Looks at the clock again, and lets the moment pass in which another clock says another day. */
+async function passMidnight(clock: FollowedClock): Promise<void> {
+  await clock.measure().catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, OTHER_DAY_PAUSE_MS));
 }
 
 /** A worker goes on with the trace of the request, so its context is written with the star. */

@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { suite } from "uvu";
+import { dayOf } from "../../actors/day.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
@@ -547,6 +548,34 @@ test("the database's clock jumps over midnight: the next star is the new day's, 
     [today?.day, today?.day],
   );
   assert.equal(bodyOf(await a.cast("0.0.520", "token/0.0.9001")).allowance.used, 1);
+});
+
+test("a process whose clock is ahead at 00:00 UTC waits for the database's day, however fast it asks", async ({
+  a,
+}) => {
+  const { casting } = a.parts;
+  const wallet = "0.0.544";
+  const known = await casting.host.reload({ wallet, day: dayOf(a.clock.now()) });
+  const host = { ...casting.host, reload: async () => known };
+  const clock = { ...a.clock, measure: async () => undefined };
+  const cast = (commit: typeof casting.commit) =>
+    castStar(
+      { ...casting, host, clock, commit },
+      { voter: { wallet }, target: { type: "token", id: "0.0.9001" }, idempotencyKey: null },
+    );
+  const yesterday = { kind: "returned", reason: "day" } as const;
+  // Where it goes on for long, the log names the cause.
+  await assert.rejects(
+    cast(async () => yesterday),
+    { code: "UNAVAILABLE", message: "handed back too often, lastly for: day" },
+  );
+  let isToday = false;
+  const soon = setTimeout(60).then(() => {
+    isToday = true;
+  });
+  const star = cast(async (...given) => (isToday ? casting.commit(...given) : yesterday));
+  assert.equal(verdictOf(await star), "accepted");
+  await soon;
 });
 
 test("twins under one key on two sides of midnight are one star", async ({ a, b }) => {
