@@ -95,6 +95,9 @@ async function findWalletDay(
   return { state: foldWalletDay(key, rested, seasonId), source: "snapshot" };
 }
 
+/** Stars folded on top of a snapshot; with more of them the live claims come sooner, and a new snapshot. */
+const FOLDED_MAX = 1_000;
+
 /** The mint from its snapshot and what happened since, else from its live claims. */
 async function findMint(
   sql: Sql,
@@ -103,7 +106,7 @@ async function findMint(
 ): Promise<{ readonly tables: EventTables; readonly source: ActorSource }> {
   const version = await readMintVersion(sql, mint);
   const snapshot = await findMintSnapshot(sql, resting, mint);
-  if (snapshot !== null) {
+  if (snapshot !== null && version.stars - snapshot.tables.stars <= FOLDED_MAX) {
     const { tables, seq } = snapshot;
     await foldMint(mint, tables, readMintHistory(sql, mint, { after: seq }));
     const isAhead = tables.stars > version.stars;

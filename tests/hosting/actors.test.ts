@@ -288,6 +288,24 @@ test("a mint too large to be taken from Redis at once has no snapshot", async (c
   assert.equal(await c.redis.exists(mintKey("mint")), 0);
 });
 
+test("a mint with very many stars since its snapshot comes from its claims, and has a new one", async (c) => {
+  await show(c, "forever-mint/mint");
+  const since = 1_001;
+  await c.engine.sql`
+    with given as (
+      insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power,
+        weight, base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+      select gen_random_uuid(), day, 2000000 + n, 1, at, target_type, target_id, true, 1, 0, 0, 0, 0, '{}', '{}', at, 5
+      from star, generate_series(1, ${since}::integer) as n where wallet = 802 and target_id = 'mint'
+      returning id, day, wallet
+    )
+    insert into mint_star (event_id, day, wallet, star_id) select 'mint', day, wallet, id from given`;
+  await c.engine.sql`update event_total set stars = stars + ${since} where event_id = 'mint'`;
+  const first = await show(c, "forever-mint/mint");
+  assert.deepEqual([first.source, first.version], ["journal", 3 + since]);
+  assert.equal((await show(c, "forever-mint/mint")).source, "snapshot");
+});
+
 test("an edited snapshot of a mint does not equal the journal", async (c) => {
   await show(c, "forever-mint/mint");
   const good = (await c.redis.get(mintKey("mint"))) ?? "";
