@@ -24,13 +24,14 @@ const FIRST_STATE_MS = 2_000;
 export type WebConnections = Awaited<ReturnType<typeof connectWeb>>;
 
 /**
- * @param onWriterClose called when a connection of the writer ended
+ * @param forget called when what is remembered of the journal may be so no longer: a connection of the writer
+ *   ended, or lost stars came back
  * @throws Error when Postgres is out of reach: a process that does not know the time dates no star
  */
 export async function connectWeb(
   settings: WebSettings,
   { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
-  onWriterClose: () => void,
+  forget: () => void,
 ) {
   const role = await prepareDatabase(settings, log);
   const open = (options: PoolOptions = {}) =>
@@ -42,7 +43,7 @@ export async function connectWeb(
       writer: true,
       connections: WRITER_CONNECTIONS,
       onClose() {
-        onWriterClose();
+        forget();
         journal.lookAgain();
       },
     }),
@@ -60,7 +61,10 @@ export async function connectWeb(
   // Both can be compared, or none where one is not set.
   const topics = event === undefined || asset === undefined ? [] : [event, asset];
   const payer = settings.HEDERA_OPERATOR_ID;
-  const journal = watchJournal({ sql: pools.sql, mirror, topics, payer, log });
+  const journal = watchJournal({
+    ...{ sql: pools.sql, mirror, topics, payer, log },
+    onCaughtUp: forget,
+  });
   await Promise.race([journal.firstState, delay(FIRST_STATE_MS)]);
   return {
     ...pools,

@@ -70,7 +70,7 @@ export async function startWeb(
   parts: WebParts,
 ): Promise<Service & { readonly url: string }> {
   const { log, queueUrl, metrics = createMetrics({ process: true }) } = parts;
-  // A server that took over may lack the last commits: remember nothing of the old one.
+  // A server that took over may lack the last commits, and stars that came back stand before others.
   const outside = await connectWeb(settings, { log, metrics }, () => engine.casting.host.dropAll());
   const { sql, reader, redis, clock } = outside;
   const given = {

@@ -32,6 +32,8 @@ export interface JournalWatchParts {
   /** The operator's account, where the settings name it. */
   readonly payer: string | undefined;
   readonly log: Logger;
+  /** Called when the journal is no longer behind: a wallet's day may have other stars than before. */
+  readonly onCaughtUp?: () => void;
   readonly lookEveryMs?: number;
   /** How long a mirror node that is away holds up stars. */
   readonly patienceMs?: number;
@@ -51,6 +53,7 @@ export function watchJournal(parts: JournalWatchParts) {
   const { sql, log, topics, lookEveryMs = LOOK_EVERY_MS, patienceMs = PATIENCE_MS } = parts;
   const worker = randomUUID();
   const readTopics = topicsReader(parts);
+  const noteLost = callWhenFound(parts.onCaughtUp);
   const contradiction = rememberContradiction(() => looking.wake());
   let state: JournalState = "unread";
   let database: KnownDatabase | undefined;
@@ -90,7 +93,7 @@ export function watchJournal(parts: JournalWatchParts) {
     }
     database = { identity: seen.identity, epoch: seen.epoch };
     if (!isRead) void read();
-    const lost = await countLost(sql);
+    const lost = noteLost(await countLost(sql));
     if (lostBefore !== connectionsLost) return;
     const before = state;
     state = judge(lost);
@@ -127,6 +130,16 @@ export function watchJournal(parts: JournalWatchParts) {
     /** Raises the alarm that machine and journal contradict each other. Never throws and never waits. */
     contradicted: contradiction.note,
     close: () => looking.close().then(() => contradiction.end(sql, worker)),
+  };
+}
+
+/** @returns a function that hands on how many stars are lost, and calls where there were some and are none */
+function callWhenFound(call: () => void = () => undefined): (lost: number) => number {
+  let before = 0;
+  return (lost) => {
+    if (before > 0 && lost === 0) call();
+    before = lost;
+    return lost;
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { until } from "../../support/processes.ts";
 import { reserveConnection } from "../../support/reserve-connection.ts";
 import {
   cast,
@@ -114,6 +115,29 @@ test("the database's clock jumps over midnight: no answer is of the old day any 
   assert.deepEqual([again.status, again.body.star?.day], [201, today?.day]);
   const allowance = await send(service, "GET /voting/allowance", { token });
   assert.deepEqual([allowance.body.day, allowance.body.used], [today?.day, 1]);
+});
+
+test("after a recovery no star is refused for one that was remembered and stands in its wallet's day no more", async ({
+  service,
+}) => {
+  const token = await signIn(service, await newWallet(service));
+  const { body } = await cast(service, token, "token/0.0.9001");
+  await cast(service, token, "token/0.0.9002");
+  const says = (code: string) =>
+    until(code, async () => {
+      return (await cast(service, token, "token/0.0.9002")).body.code === code;
+    });
+  await service.sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
+    values ('lost', '0.0.502', 99, '')`;
+  await says("JOURNAL_BEHIND");
+  // As where the first star is set aside, and a lost one comes back in its place.
+  await service.sql.unsafe(`set session_replication_role = replica;
+    update star set id = gen_random_uuid(), target_id = '0.0.9003' where id = '${body.star.id}';
+    update publishing_finding set resolved_at = now_ms();
+    reset session_replication_role`);
+  await says("ALREADY_STARRED");
+  const again = await cast(service, token, "token/0.0.9001");
+  assert.deepEqual([again.status, again.body.allowance?.used], [201, 3]);
 });
 
 test.run();
