@@ -262,8 +262,12 @@ declare
   today date := utc_day(now_ms());
 begin
   while since <= today loop
-    perform from star where day = since and wallet = entry.wallet
-      and target_type = 'event' and target_id = mint and holdings_read_at >= entry.listed_at
+    perform from (
+      -- In the order of one index, as in `cast_stars`: a plan made on an empty partition would read the day.
+      select target_type, target_id, holdings_read_at, held_a, held_b from star
+      where day = since and wallet = entry.wallet order by slot
+    ) as given
+    where target_type = 'event' and target_id = mint and holdings_read_at >= entry.listed_at
       and case entry.collection when 'A' then entry.serial = any(held_a) else cardinality(held_b) > 0 end;
     if found then return true; end if;
     since := since + 1;

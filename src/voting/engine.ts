@@ -16,6 +16,13 @@ import { findSessions } from "./session.ts";
 /** Most loads of one tick that share a select. */
 const LOADS = { keysMax: 256 };
 
+/** The claims on more NFTs are loaded by themselves: no other star waits for them. */
+const LARGE_FROM_SERIALS = 1_000;
+
+function isLarge({ serialsA, serialsB }: SliceKey): boolean {
+  return serialsA.length + serialsB.length > LARGE_FROM_SERIALS;
+}
+
 /** The voting engine: every look-up of a tick becomes one select. */
 export function createEngine(options: {
   readonly sql: Sql;
@@ -40,13 +47,15 @@ export function createEngine(options: {
     (queries: readonly WalletDayQuery[]) => loadWalletDays(writer, queries),
     LOADS,
   );
+  const loadOf = (keys: readonly SliceKey[]) => loadSlices(writer, keys);
+  const [loadSlice, loadLargeSlice] = [batcher(loadOf, LOADS), batcher(loadOf, { keysMax: 1 })];
   const casting: CastStarDeps = {
     ...options,
     host: createHost({ ...options, load: loadWalletDay }),
     commit: groupCommit.commit,
     isMintChecked: (mint, day) => isMintChecked(writer, mint, day),
     claimsOn: (mint, collection, serials) => listClaims(writer, { mint, collection, serials }),
-    loadSlice: batcher((keys: readonly SliceKey[]) => loadSlices(writer, keys), LOADS),
+    loadSlice: (key) => (isLarge(key) ? loadLargeSlice : loadSlice)(key),
     findKeptReply: batcher(
       (queries: readonly IdempotencyQuery[]) => findKeptReplies(sql, queries),
       LOADS,
@@ -60,7 +69,7 @@ export function createEngine(options: {
   return {
     casting,
     loadWalletDay,
-    findSession: batcher((tokens: readonly string[]) => findSessions(sql, clock, tokens), LOADS),
+    findSession: batcher((tokens: readonly string[]) => findSessions(writer, clock, tokens), LOADS),
     findTarget: batcher((names: readonly TargetName[]) => findTargets(sql, names), LOADS),
     settled: groupCommit.settled,
   };

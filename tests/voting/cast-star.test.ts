@@ -6,8 +6,10 @@ import * as assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { test } from "uvu";
 import { bounds } from "../../src/bounds.ts";
+import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
-import { seedDirectory, startEngine } from "../support/engine.ts";
+import { createEngine } from "../../src/voting/engine.ts";
+import { NO_SNAPSHOTS, seedDirectory, startEngine } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 
 const database = await testDatabase({ migrated: true });
@@ -47,6 +49,38 @@ test("a star that was stored and answered 503 is announced once", async () => {
     rows.map(({ id }) => id),
   );
   assert.equal(announced.length, 1);
+});
+
+test("no star waits for the claims on thousands of NFTs that another one brings", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const writer = openPostgres(database.url, { connections: 2, writer: true });
+  const slow = new Proxy(writer, {
+    apply(query, self, args: Parameters<Sql>) {
+      const send = () => Reflect.apply(query, self, args);
+      return Array.isArray(args[1]) && args[1].length > 1_000 ? held.then(send) : send();
+    },
+  });
+  const { casting } = createEngine({
+    ...{ sql: engine.sql, writer: slow, clock: engine.clock, snapshots: NO_SNAPSHOTS },
+    collectionKeys: { a: "alpha", b: "beta" },
+    readHoldings: async () => assert.fail("holdings are given"),
+    hasTaken: async () => true,
+    onAccepted: () => undefined,
+    onContradiction: (error) => assert.fail(String(error)),
+  });
+  const slice = (wallet: string, serials: number) =>
+    casting.loadSlice({
+      ...{ event: "mint", day: null, wallet, serialsB: [] },
+      serialsA: Array.from({ length: serials }, (_, n) => n + 1),
+    });
+  const large = slice("0.0.1002", 1_001).catch(String);
+  assert.deepEqual((await slice("0.0.1003", 10)).counted, { A: {}, B: {} });
+  release();
+  await large;
+  await writer.end();
 });
 
 test.run();

@@ -67,9 +67,12 @@ const ROWS_PER_STAR_AND_TABLE = 8;
 const GROWN = 4_000;
 
 test("plans made on empty tables fetch by key after a bulk load, before and after it is analyzed", async ({
+  database,
   engine,
   admin,
 }) => {
+  const writer = openPostgres(database.url, { connections: 1, writer: true });
+  await lookForNewerStar(writer);
   await castBy(engine, 1_001);
   await grow(admin);
   for (const [from, statement] of [
@@ -79,18 +82,28 @@ test("plans made on empty tables fetch by key after a bulk load, before and afte
     await admin.unsafe(statement);
     const before = await rowsFetched(admin);
     await castBy(engine, from);
+    await lookForNewerStar(writer);
     for (const [table, rows] of await rowsFetched(admin)) {
       const fetched = rows - (before.get(table) ?? 0);
       assert.ok(fetched <= ROWS_PER_STAR_AND_TABLE * STARS, `${statement}: ${fetched} of ${table}`);
     }
   }
+  await writer.end();
 });
+
+/** What a star asks that ends another wallet's attribution: whether that one has starred since. */
+async function lookForNewerStar(writer: Sql): Promise<void> {
+  await writer`select has_starred_since('mint', json_populate_record(null::claim_ending,
+    json_build_object('collection', 'A', 'serial', 1, 'wallet', 7, 'listed_at', now_ms())))`;
+  await writer`select pg_stat_force_next_flush()`;
+}
 
 /** One wallet after the other, by so many turns that each of the writer's connections plans all. */
 async function castBy(engine: Engine, from: number): Promise<void> {
   for (let wallet = from; wallet < from + WALLETS; wallet += 1) {
     const collectionA = [wallet * 2, wallet * 2 + 1];
     engine.holdings.set(`0.0.${wallet}`, { collectionA, collectionB: [wallet] });
+    await engine.parts.findSession(`${wallet}`);
     for (const target of TARGETS) {
       const result = await engine.cast(`0.0.${wallet}`, target, `${wallet} ${target}`);
       assert.equal(verdictOf(result), "accepted");
