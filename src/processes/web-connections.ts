@@ -4,6 +4,7 @@ import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { watchJournal } from "../publishing/journal-watch.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
+import { settleInWithoutStars } from "../store/database-identity.ts";
 import { openPostgres, type PoolOptions } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
 import { observedMirror } from "./observe-ledger.ts";
@@ -55,6 +56,7 @@ export async function connectWeb(
     checkSql: open({ connections: 2, statementTimeoutMs: CHECK_TIMEOUT_MS }),
   };
   const clock = await followDatabaseClock(pools.sql, log);
+  await settleInWithoutStars(pools.sql);
   const redis = openRedis(settings.REDIS_URL, log);
   const mirror = observedMirror(settings.MIRROR_NODE_URL, log, metrics);
   const { EVENT_VOTES_TOPIC_ID: event, ASSET_VOTES_TOPIC_ID: asset } = settings;

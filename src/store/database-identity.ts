@@ -1,4 +1,5 @@
-import { runStatement, type Sql } from "./postgres.ts";
+import { coerceError } from "../errors.ts";
+import { codeOf, runStatement, type Sql } from "./postgres.ts";
 
 /**
  * The database that a process has looked at: which server, timeline and tables it is
@@ -69,4 +70,21 @@ export async function settleIn(sql: Sql, identity: string): Promise<void> {
   await runStatement(sql`
     insert into journal_home (identity) values (${identity})
     on conflict (singleton) do update set identity = excluded.identity, at = excluded.at`);
+}
+
+const READ_ONLY = "25006";
+
+/**
+ * Writes down that a journal without a star is at home here, before the first star is taken: nothing was
+ * sent from it. So a dump of before any worker ran, with stars, is known for a copy wherever it is
+ * restored. On a standby it writes nothing.
+ */
+export async function settleInWithoutStars(sql: Sql): Promise<void> {
+  try {
+    await runStatement(sql`
+      insert into journal_home (identity) select database_identity()
+      where not exists (select from outbox) on conflict do nothing`);
+  } catch (error) {
+    if (codeOf(coerceError(error).cause) !== READ_ONLY) throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import { mayLackStars } from "../../src/publishing/journal-behind.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
+import { settleInWithoutStars } from "../../src/store/database-identity.ts";
 import { boxStar, eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
 
@@ -94,6 +95,27 @@ test("a worker that starts on a dump of before any worker had settled in waits, 
   rig.ledger.advance(180);
   await first.check();
   assert.equal(sends(first), "at once");
+});
+
+test("a dump of stars before the first worker is known for a copy without a witness, for its web process was at home", async () => {
+  await settleInWithoutStars(rig.sql);
+  await boxStar(rig.sql, "event", 1_835_308_780_000);
+  const homeOf = async () => (await rig.sql`select identity from journal_home`)[0]?.identity;
+  const home = await homeOf();
+  await started().check();
+  assert.equal(await homeOf(), home);
+  // Restored elsewhere, it has the row, and stars that may be on their way.
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  await settleInWithoutStars(rig.sql);
+  const next = started();
+  await next.check();
+  assert.equal(sends(next), "later");
+});
+
+test("a journal with stars is not called at home by a web process", async () => {
+  await boxStar(rig.sql, "event", 1_835_308_780_000);
+  await settleInWithoutStars(rig.sql);
+  assert.equal((await rig.sql`select from journal_home`).length, 0);
 });
 
 test("workers that start later on a rolled-back disk wait too, though the first one has ended", async () => {

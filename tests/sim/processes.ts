@@ -9,6 +9,7 @@ import { createMetrics } from "../../src/metrics.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { startPublisher } from "../../src/publishing/publisher.ts";
 import { every } from "../../src/service.ts";
+import { settleInWithoutStars } from "../../src/store/database-identity.ts";
 import { createEpochWitness } from "../../src/store/epoch-witness.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../src/upkeep/holdings-check/check.ts";
@@ -22,6 +23,8 @@ import type { Owner, VirtualTime } from "./virtual-time.ts";
 
 const WEBS = 3;
 const WORKERS = 2;
+/** The first stars may be cast before there is a worker. */
+const WORKERS_LATE_MS = 20_000;
 /** As `web-connections.ts` waits before it serves. */
 const FIRST_STATE_MS = 2_000;
 const KEYS = { a: "alpha", b: "beta" } as const;
@@ -79,8 +82,11 @@ export class Processes {
   }
 
   startAll(): void {
+    const { time, random } = this.#parts;
     for (let slot = 0; slot < WEBS; slot += 1) this.#start("web", slot);
-    for (let slot = 0; slot < WORKERS; slot += 1) this.#start("worker", slot);
+    const afterMs = random.chance(0.3) ? random.between(0, WORKERS_LATE_MS) : 0;
+    for (let slot = 0; slot < WORKERS; slot += 1)
+      time.in(afterMs, null, () => this.#start("worker", slot));
   }
 
   #start(kind: Process["kind"], slot: number): void {
@@ -131,10 +137,14 @@ export class Processes {
       () => readDatabaseClock(sql),
       () => undefined,
     );
+    await settleInWithoutStars(sql);
     const mirror = ledger.mirrorFor(born);
     const topics = Object.values(TOPICS);
     const { payer } = ledger.topicFor(born);
-    const journal = watchJournal({ sql, mirror, topics, payer, log: silentLogger });
+    const journal = watchJournal({
+      ...{ sql, mirror, topics, payer, log: silentLogger },
+      onCaughtUp: () => engine.casting.host.dropAll(),
+    });
     await Promise.race([journal.firstState, delay(FIRST_STATE_MS)]);
     const holdings = createHoldingsReader({
       ...{ mirror, clock, excludedWallets: [], deadlineMs: bounds.holdingsDeadlineMs },

@@ -388,7 +388,10 @@ class World {
   /** Copies of the journal, as dumps and a replica that lags behind would be. */
   #keepCopies(): void {
     if (this.#isOver) return;
-    this.#copies = [...this.#copies.slice(1 - COPIES), this.#journal.tables.copy()];
+    this.#copies = [...this.#copies, this.#journal.tables.copy()];
+    // The oldest with stars stays: where workers start late, it is of before they knew the topics.
+    const [oldest] = this.#copies;
+    if (this.#copies.length > COPIES) this.#copies.splice(oldest?.stars.size === 0 ? 0 : 1, 1);
     this.#time.in(this.#random.between(500, 5_000), null, () => this.#keepCopies());
   }
 
@@ -406,8 +409,10 @@ class World {
     for (const each of this.#processes.all) {
       this.#time.in(this.#random.between(0, 1_000), each, () => each.onClose?.());
     }
-    // An operator who puts a disk back stops everything.
-    if (!isSameServer || this.#random.chance(0.5)) return;
+    if (this.#random.chance(0.5)) return;
+    // An operator who puts a disk back, or moves to another server, stops everything, and may start
+    // with an empty Redis there.
+    if (!isSameServer && this.#random.chance(0.5)) this.#redis.flush();
     for (const each of this.#processes.all) this.#processes.kill(each);
   }
 

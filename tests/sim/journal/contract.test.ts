@@ -53,6 +53,7 @@ import {
   lookAtDatabase,
   renewEpoch,
   settleIn,
+  settleInWithoutStars,
 } from "../../../src/store/database-identity.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { applyReleases } from "../../../src/upkeep/holdings-check/apply.ts";
@@ -141,11 +142,16 @@ class Walk {
   async begin(): Promise<void> {
     await this.#both(async (sql, journal) => {
       await renewEpoch(sql);
+      const before = await lookAtDatabase(sql, undefined);
+      await settleInWithoutStars(sql);
       const { identity, home, epoch, isRemembered } = await lookAtDatabase(sql, undefined);
       await settleIn(sql, identity);
       this.#databases.set(journal, { identity, epoch });
       const again = await lookAtDatabase(sql, { identity, epoch });
-      return { home, isRemembered, isHome: again.home === identity, known: again.isRemembered };
+      return {
+        ...{ before: before.home, isAtHome: home === identity, isRemembered },
+        ...{ isHome: again.home === identity, known: again.isRemembered },
+      };
     });
     for (const topicId of Object.values(TOPICS)) {
       await this.#both((sql) => beginReading(sql, topicId));

@@ -79,7 +79,12 @@ export const publishStatements: readonly Statement[] = [
   atOnce("accept loss", "where kind = 'lost' and resolved_at is null returning id", acceptLoss),
   atOnce("look at database", "database_identity() as identity", lookAtDatabase),
   atOnce("renew epoch", "insert into journal_epoch default values", renewEpoch),
-  atOnce("settle in", "insert into journal_home", ([identity], { tables }) => {
+  atOnce("settle in without stars", "insert into journal_home (identity) select", (_, journal) => {
+    const { tables, identity } = journal;
+    if (tables.stars.size === 0) tables.home ??= identity;
+    return [];
+  }),
+  atOnce("settle in", "insert into journal_home (identity) values", ([identity], { tables }) => {
     tables.home = identity ?? null;
     return [];
   }),
