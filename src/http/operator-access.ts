@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { ENVIRONMENT, isOperatorToken, type Operator } from "../keys/operators.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { bearerToken } from "./bearer-token.ts";
 import type { ClientAddress } from "./middleware/client-address.ts";
 import { type SharedWindowOptions, sharedWindow } from "./middleware/shared-window.ts";
 import { problem } from "./problem.ts";
@@ -123,8 +124,8 @@ export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
       answerStored("sign-in", client(c), async () => ((await use()) ? ENVIRONMENT : null)),
     guard: (door) =>
       async function operatorGuard(c, next) {
-        const header = c.req.header("authorization") ?? "";
-        const verdict = await judge(c, door, /^bearer[ \t]+(.+)$/i.exec(header)?.[1] ?? "");
+        const given = bearerToken(c.req.header("authorization")) ?? "";
+        const verdict = await judge(c, door, given);
         if (verdict.kind === "shut") return problem(c, "RATE_LIMITED", verdict);
         if (verdict.kind === "wrong") return refusal(c, door, metricsToken);
         c.header("Cache-Control", "no-store");

@@ -82,6 +82,18 @@ test("right tokens do not count, and neither does a request without a token", as
   assert.equal(await doors.metrics(service, mine, METRICS_TOKEN), 200);
 });
 
+test("a tab in place of the space after Bearer brings no token, as with keys and sessions", async ({
+  service,
+}) => {
+  for (const [authorization, status] of [
+    [`bearer  ${TOKEN}`, 200],
+    [`Bearer\t${TOKEN}`, 401],
+  ] as const) {
+    const headers = { "x-forwarded-for": "192.0.2.5", authorization };
+    assert.equal((await send(service, "GET /ops/api/publishing", { headers })).status, status);
+  }
+});
+
 test("METRICS_TOKEN reads metrics and nothing else; with one, the operator's does not read them", async ({
   service,
 }) => {

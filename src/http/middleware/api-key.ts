@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { DataRevision } from "../../store/data-revision.ts";
+import { bearerToken } from "../bearer-token.ts";
 import { precheckedOf, type RequestLike } from "../fast-path/request-like.ts";
 import { problem } from "../problem.ts";
 
@@ -35,6 +36,5 @@ export function requireApiKey(verify: VerifyKey): MiddlewareHandler<{ Variables:
  * absent. Of a repeated `api_key` the first is looked at; the parameters' check refuses it.
  */
 export function givenKey(c: RequestLike): string | undefined {
-  const bearer = /^bearer(?:[ \t]+(.*))?$/i.exec(c.req.header("authorization") ?? "");
-  return bearer?.[1]?.trim() || c.req.query("api_key") || undefined;
+  return bearerToken(c.req.header("authorization")) ?? (c.req.query("api_key") || undefined);
 }

@@ -6,6 +6,8 @@ import { API_NAME, API_VERSION, NOTICES } from "./notices.ts";
 import { errorSchema, invalidParameterSchema, plainErrorSchema } from "./schemas.ts";
 
 type Json = { readonly [name: string]: unknown };
+/** What an operation answers, by status. */
+export type Replies = Readonly<Record<string, Json>>;
 type OpenApi = Json & { readonly openapi: string };
 
 const DATA_TAG = { name: "Data", description: "An API key is needed." };
@@ -72,10 +74,10 @@ function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: str
       })),
       ...parametersOf(row.query, "query"),
     ],
-    responses: {
+    responses: counted({
       200: {
         description: "OK",
-        headers: { ...rateHeaders, ...etagHeader },
+        headers: etagHeader,
         content: jsonContent(row.response, schemas),
       },
       ...notModified,
@@ -83,7 +85,7 @@ function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: str
       ...(row.key && {
         401: {
           ...coded("INVALID_API_KEY", "MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY."),
-          headers: { ...rateHeaders, "WWW-Authenticate": textHeader("Bearer") },
+          headers: { "WWW-Authenticate": textHeader("Bearer") },
         },
       }),
       ...(Object.keys(row.parameters.shape).length > 0 && {
@@ -91,22 +93,32 @@ function operation(row: Endpoint, schemas: Record<string, unknown>, baseUrl: str
       }),
       405: {
         ...plain("Another method than GET, on any path.", "Only GET is accepted here."),
-        headers: { ...rateHeaders, Allow: textHeader("GET") },
+        headers: { Allow: textHeader("GET") },
       },
       429: {
         ...plain(
           "More than 100 requests per minute of one client.",
           standingReply("RATE_LIMITED").text,
         ),
-        headers: { ...rateHeaders, ...waitHeader },
+        headers: waitHeader,
       },
       500: coded("INTERNAL", "INTERNAL."),
       503: {
         ...coded("UNAVAILABLE", "UNAVAILABLE: try again."),
         headers: waitHeader,
       },
-    },
+    }),
   };
+}
+
+/** Replies behind a rate limit: each has its headers (contract, section 2). */
+export function counted(replies: Replies): Replies {
+  return Object.fromEntries(
+    Object.entries(replies).map(([status, reply]) => [
+      status,
+      { ...reply, headers: { ...rateHeaders, ...Object(reply.headers) } },
+    ]),
+  );
 }
 
 /** The parameters of a shape, in path or query. */
@@ -126,7 +138,7 @@ export const textHeader = (description: string): Json => ({
 });
 
 /** On every reply behind a rate limit. */
-export const rateHeaders: Json = {
+const rateHeaders: Json = {
   "RateLimit-Policy": textHeader("The limit: q requests in w seconds."),
   RateLimit: textHeader("How it stands: r requests remain; in t seconds more are free."),
 };
@@ -137,8 +149,11 @@ export const waitHeader: Json = { "Retry-After": textHeader("Whole seconds to wa
 export const etagHeader: Json = {
   ETag: textHeader("Names this body; send it as If-None-Match."),
 };
-export const notModified: Json = {
-  304: { description: "The client already has this body (If-None-Match)." },
+export const notModified: Replies = {
+  304: {
+    description: "The client already has this body (If-None-Match).",
+    headers: etagHeader,
+  },
 };
 
 function problem(

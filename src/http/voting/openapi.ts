@@ -3,12 +3,13 @@ import { type ProblemCode, standingReply } from "../problem.ts";
 import { asMarkdown } from "../v1/examples.ts";
 import { API_NAME } from "../v1/notices.ts";
 import {
+  counted,
   documentOf,
   etagHeader,
   jsonContent,
   notModified,
   parametersOf,
-  rateHeaders,
+  type Replies,
   textHeader,
   waitHeader,
   withExample,
@@ -87,7 +88,13 @@ function operation(
         content: withExample(jsonContent(body, schemas, "input"), request),
       },
     }),
-    responses: { ...success(name, row, { schemas, example: reply }), ...refusals(row, schemas) },
+    responses: {
+      ...counted({
+        ...success(name, row, { schemas, example: reply }),
+        ...refusals(row, schemas),
+      }),
+      default: early(schemas),
+    },
   };
 }
 
@@ -104,11 +111,16 @@ const HEADERS: Readonly<Record<string, readonly Json[]>> = {
   followLive: [headerParameter("Last-Event-ID", "Of the last event that was heard.")],
 };
 
+const signedOut: Json = {
+  "Set-Cookie": textHeader("Takes the cookie away, where the session stood in it."),
+};
 const REPLY_HEADERS: Readonly<Partial<Record<OperationName, Json>>> = {
   readVotingOpenApi: etagHeader,
   readConfig: etagHeader,
   listItems: etagHeader,
   openSession: { "Set-Cookie": textHeader("The session, where `cookie` is true.") },
+  endSession: signedOut,
+  endSessions: signedOut,
   castStar: { "Idempotent-Replayed": textHeader("true: this is the first reply again.") },
 };
 
@@ -116,8 +128,8 @@ function success(
   name: OperationName,
   { path, status, response }: Operation,
   { schemas, example }: { readonly schemas: Record<string, unknown>; readonly example: unknown },
-): Json {
-  const headers = { ...rateHeaders, ...REPLY_HEADERS[name] };
+): Replies {
+  const headers = REPLY_HEADERS[name] ?? {};
   if (response === null) return { [status]: { description: "Done.", headers } };
   const content =
     path === "/live"
@@ -131,7 +143,7 @@ function success(
 }
 
 /** One reply per status; its body's `code` is one of those of the operation. */
-function refusals(row: Operation, schemas: Record<string, unknown>): Json {
+function refusals(row: Operation, schemas: Record<string, unknown>): Replies {
   const codes = new Map<number, ProblemCode[]>();
   for (const code of codesOf(row)) {
     const { status } = standingReply(code);
@@ -142,7 +154,6 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
     {
       description: of.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n"),
       headers: {
-        ...rateHeaders,
         ...((status === 429 || status === 503) && waitHeader),
         ...(status === 401 && { "WWW-Authenticate": textHeader("Bearer") }),
       },
@@ -154,13 +165,13 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Json {
   ]);
   const wrongMethod = {
     description: "METHOD_NOT_ALLOWED: another method than `Allow` names.",
-    headers: { ...rateHeaders, Allow: textHeader("The methods of this path.") },
+    headers: { Allow: textHeader("The methods of this path.") },
     content: withExample(jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas), {
       error: "Only GET is accepted here.",
       code: "METHOD_NOT_ALLOWED",
     }),
   };
-  return { ...Object.fromEntries(replies), 405: wrongMethod, default: early(schemas) };
+  return { ...Object.fromEntries(replies), 405: wrongMethod };
 }
 
 /** The body of a refusal by one of these codes. */

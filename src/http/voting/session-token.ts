@@ -4,6 +4,7 @@ import { bounds } from "../../bounds.ts";
 import { badField, TerminalError } from "../../errors.ts";
 import { isSecret } from "../../keys/key-form.ts";
 import { invalidSession } from "../../voting/session.ts";
+import { bearerToken } from "../bearer-token.ts";
 import { hostCookie } from "../host-cookie.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
@@ -22,8 +23,6 @@ export interface SessionVariables {
 
 /** Where session tokens stand: in `Authorization: Bearer`, else in the cookie of our own pages. */
 export type SessionTokens = ReturnType<typeof sessionTokens>;
-
-const BEARER = /^bearer +(?<token>\S+)$/i;
 
 /**
  * Reads session tokens (contract, section 8). A cookie goes along with whatever a browser sends to
@@ -64,9 +63,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
    *   `Origin` for a change by cookie that no page of ours asks for
    */
   const tokenOf = (c: Context): BroughtToken => {
-    const header = c.req.header("authorization")?.trim() ?? "";
-    // Another scheme, and a bare "Bearer", name no session.
-    const bearer = BEARER.exec(header)?.groups?.token;
+    const bearer = bearerToken(c.req.header("authorization"));
     const token = bearer ?? fromCookie(c);
     if (token === "") {
       throw new TerminalError(

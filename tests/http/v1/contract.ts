@@ -15,6 +15,18 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
+/** What clients act upon (contract, sections 2 and 3): where a reply has it, the document says so. */
+export const PROMISED_HEADERS = [
+  "RateLimit-Policy",
+  "RateLimit",
+  "ETag",
+  "Retry-After",
+  "Allow",
+  "WWW-Authenticate",
+  "Set-Cookie",
+  "Idempotent-Replayed",
+] as const;
+
 /** A reply as it came. */
 export interface Reply {
   readonly status: number;
@@ -31,8 +43,15 @@ export function violations(document: OpenApi, path: string | null, reply: Reply)
   if (path === null) return judgeUnknownPath(document, reply);
   const answer = document.paths[path]?.get.responses[String(reply.status)];
   if (answer === undefined) return [`${path} never answers ${reply.status}`];
-  const missing = Object.keys(answer.headers ?? {}).filter((name) => !reply.headers.has(name));
-  const wrong = missing.map((name) => `the header ${name} is missing`);
+  const named = Object.keys(answer.headers ?? {});
+  const missing = named.filter((name) => !reply.headers.has(name));
+  const unnamed = PROMISED_HEADERS.filter(
+    (name) => reply.headers.has(name) && !named.includes(name),
+  );
+  const wrong = [
+    ...missing.map((name) => `the header ${name} is missing`),
+    ...unnamed.map((name) => `the header ${name} is not in the document`),
+  ];
   if (answer.content === undefined) return reply.text === "" ? wrong : [...wrong, "it has a body"];
   const type = reply.headers.get("content-type") ?? "none";
   const schema = answer.content[type]?.schema;

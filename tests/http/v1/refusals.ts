@@ -72,7 +72,13 @@ export function testRefusals(path: string, house: () => House): void {
       assert.deepEqual([response.status, (await bodyOf(response)).code], [401, code], query);
     }
     // What brings no key leaves it to the query.
-    for (const authorization of ["Basic YTpi", "Bearer", "Bearer ", key]) {
+    for (const authorization of [
+      "Basic YTpi",
+      "Bearer",
+      "Bearer ",
+      `Bearer\t${FOREIGN_KEY}`,
+      key,
+    ]) {
       const headers = { Authorization: authorization };
       const response = await app.request(`${full}?api_key=${key}&x=1`, { headers });
       assert.equal(response.status, 400, authorization);

@@ -26,6 +26,7 @@ import {
   signIn,
   startService,
 } from "../../support/service.ts";
+import { PROMISED_HEADERS } from "../v1/contract.ts";
 
 const table: Readonly<Record<string, Operation>> = operations;
 const NOTHING = "0198f2a0-0000-7000-8000-000000000000";
@@ -128,9 +129,16 @@ test("what can be asked for again by its ETag is documented so, and the headers 
     if (tag === null) continue;
     const again = await send(service, request, { token, headers: { "if-none-match": tag } });
     assert.equal(again.status, 304, name);
+    const named = Object.keys(responses[304]?.headers ?? {});
+    const promised = PROMISED_HEADERS.filter((header) => again.headers.has(header));
+    assert.deepEqual(named, promised, name);
   }
   const { responses }: Documented = body.paths["/stars"].post;
   assert.ok("Idempotent-Replayed" in Object(responses[201]?.headers));
+  for (const path of ["/sessions", "/sessions/current"]) {
+    const ends: Documented = body.paths[path].delete;
+    assert.ok("Set-Cookie" in Object(ends.responses[204]?.headers), path);
+  }
 });
 
 const plain = z.strictObject({ error: z.string(), code: z.string() });
@@ -159,6 +167,7 @@ test("real replies of every operation are those of the document, successes and r
   service,
 }) => {
   const seen = new Map<string, Set<string>>();
+  const document = (await send(service, "GET /voting/openapi.json")).body;
   const ask = async (
     name: OperationName,
     given: Parameters<typeof send>[2] & { readonly query?: string; readonly id?: string } = {},
@@ -171,6 +180,13 @@ test("real replies of every operation are those of the document, successes and r
       rest,
     );
     seen.set(name, (seen.get(name) ?? new Set()).add(judge(name, reply)));
+    if (row === undefined) return reply;
+    const shown: Documented = document.paths[row.path][row.method.toLowerCase()];
+    const named = Object.keys(shown.responses[reply.status]?.headers ?? {});
+    for (const header of PROMISED_HEADERS) {
+      const isNamed = !reply.headers.has(header) || named.includes(header);
+      assert.ok(isNamed, `${name} ${reply.status}: ${header} is not in the document`);
+    }
     return reply;
   };
   const wallet = await newWallet(service, { a: 2, b: 1 });

@@ -131,13 +131,23 @@ test("201: an NFT sold a moment ago no longer counts", async ({ service }) => {
   );
 });
 
-test("401 MISSING_SESSION: no session, another scheme, an empty bearer", async ({ service }) => {
-  for (const headers of [{}, { authorization: "Basic abc" }, { authorization: "Bearer" }]) {
+test("401 MISSING_SESSION: no session, another scheme, an empty bearer, a tab in place of a space", async ({
+  service,
+}) => {
+  const none = "a".repeat(43);
+  for (const [headers, code] of [
+    [{}, "MISSING_SESSION"],
+    [{ authorization: "Basic abc" }, "MISSING_SESSION"],
+    [{ authorization: "Bearer" }, "MISSING_SESSION"],
+    [{ authorization: `Bearer\t${none}` }, "MISSING_SESSION"],
+    [{ authorization: `bearer  ${none}` }, "INVALID_SESSION"],
+    [{ authorization: `Bearer ${none} x` }, "INVALID_SESSION"],
+  ] as const) {
     const reply = await send(service, "POST /voting/stars", {
       json: { target: { type: "token", id: "0.0.9001" } },
       headers,
     });
-    isProblem(reply, 401, "MISSING_SESSION");
+    isProblem(reply, 401, code);
     assert.equal(reply.headers.get("www-authenticate"), "Bearer");
   }
 });
