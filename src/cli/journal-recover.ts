@@ -35,7 +35,7 @@ export const recoverCommand = command({
       ...COLLECTION_SETTINGS,
       ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
     ]);
-    const mirror = openMirror(args, settings.MIRROR_NODE_URL);
+    const mirror = await openMirror(args, settings.MIRROR_NODE_URL);
     const bar = progressBar(process.stderr);
     try {
       const exports = await openExports(args.export, args["from-url"]);
