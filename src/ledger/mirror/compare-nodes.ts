@@ -10,7 +10,7 @@ const READ = { deadlineMs: 5_000 } as const;
 const BEHIND_NS = 60_000_000_000n;
 
 /** A node by itself. */
-export interface ComparedNode extends Service {
+interface ComparedNode extends Service {
   readonly url: string;
   newestBlock(limits: ReadLimits): Promise<{ readonly to: string } | null>;
 }
