@@ -1,5 +1,6 @@
+import { findBehind } from "../ledger/mirror/compare-nodes.ts";
 import { MirrorClient, type MirrorNode } from "../ledger/mirror/node.ts";
-import type { Logger } from "../log.ts";
+import { type Logger, silentLogger } from "../log.ts";
 
 export type AuditMirror = Pick<
   MirrorNode,
@@ -15,7 +16,28 @@ const FIRST_ANSWER_MS = 5_000;
 export const REQUESTS_PER_SECOND = 50;
 
 /**
- * Opens mirror nodes for reads that are tried for minutes, at a rate they allow.
+ * Mirror nodes as they are to be preferred: as given, but those last that are a minute behind another
+ * one. What they lack would be missing.
+ *
+ * @param urls base URLs
+ */
+export async function newestFirst(urls: readonly string[]): Promise<readonly string[]> {
+  if (urls.length < 2) return urls;
+  const nodes = urls.map((url) => ({
+    url,
+    ...new MirrorClient({ urls: [url], log: silentLogger }),
+  }));
+  const behind = await findBehind(nodes, []);
+  await Promise.all(nodes.map((node) => node.close()));
+  return urls.toSorted(
+    (one, other) =>
+      Number(behind.includes(urls.indexOf(one))) - Number(behind.includes(urls.indexOf(other))),
+  );
+}
+
+/**
+ * Opens mirror nodes for reads that are tried for minutes, at a rate they allow. One that falls behind
+ * meanwhile is asked last from then on.
  *
  * @param urls base URLs of mirror nodes, the preferred one first, at least one
  */
@@ -30,5 +52,6 @@ export function openAuditMirror(options: {
     requestsPerSecond,
     firstAnswerMs: FIRST_ANSWER_MS,
     usual: PATIENCE,
+    isLasting: true,
   });
 }

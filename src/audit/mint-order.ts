@@ -17,13 +17,17 @@ export type MintHappening = {
   readonly day: Day;
 } & ({ readonly star: ExportStar } | { readonly releases: ExportRelease[] });
 
-/** Puts a release beside those that ended with it. */
+/** Puts a release beside those that ended with it; an export has them by rising order. */
 export function addRelease(happenings: MintHappening[], release: ExportRelease, day: Day): void {
-  for (const each of happenings) {
-    if (!("releases" in each) || each.order !== release.mintOrder) continue;
-    if (each.releases[0]?.mint === release.mint) return void each.releases.push(release);
-  }
-  happenings.push({ order: release.mintOrder, day, releases: [release] });
+  const { mint, mintOrder: order } = release;
+  const last = happenings.findLast((each) => each.order <= order);
+  const isWithLast =
+    last !== undefined &&
+    "releases" in last &&
+    last.order === order &&
+    last.releases[0]?.mint === mint;
+  if (isWithLast) last.releases.push(release);
+  else happenings.push({ order, day, releases: [release] });
 }
 
 /**

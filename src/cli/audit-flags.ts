@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { isDay } from "../../actors/day.ts";
 import type { AuditOptions } from "../audit/audit.ts";
-import { openAuditMirror, REQUESTS_PER_SECOND } from "../audit/audit-mirror.ts";
+import { newestFirst, openAuditMirror, REQUESTS_PER_SECOND } from "../audit/audit-mirror.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 import { silentLogger } from "../log.ts";
 import { option, readWhole } from "./arguments.ts";
@@ -68,17 +68,18 @@ export function wantedOf(given: Given): Wanted {
  *
  * @throws Error in one line when a flag is wrong
  */
-export function openMirror(
+export async function openMirror(
   { mirror, rate }: Pick<Given, "mirror" | "rate">,
   urls: readonly string[] = [],
-): ReturnType<typeof openAuditMirror> {
-  const wanted = split(mirror) ?? urls;
+): Promise<ReturnType<typeof openAuditMirror>> {
+  const wanted = (split(mirror) ?? urls).map(urlOf);
   if (wanted.length === 0) throw new Error("--mirror names no mirror node");
+  const requestsPerSecond = readWhole(rate, { name: "--rate", min: 1, max: RATE_MAX });
   return openAuditMirror({
-    urls: wanted.map(urlOf),
+    urls: await newestFirst(wanted),
     // What matters is said in the end, in one line; a log would only stand between.
     log: silentLogger,
-    requestsPerSecond: readWhole(rate, { name: "--rate", min: 1, max: RATE_MAX }),
+    requestsPerSecond,
   });
 }
 

@@ -58,7 +58,7 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   const names = Object.keys(known) as (keyof typeof known)[];
   // A running `npm start` in this folder gives the rest; what is missing then, this names.
   const rest = readCommandSettings(names.filter((name) => known[name] == null));
-  const mirror = openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
+  const mirror = await openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
   const bar = progressBar(process.stderr);
   try {
     const event = idsOf(known.EVENT_VOTES_TOPIC_ID ?? rest.EVENT_VOTES_TOPIC_ID, "--event-topic");

@@ -4,7 +4,7 @@ import { exportSettings } from "../journal/export-settings.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
-import { runFirst, type Sql } from "../store/postgres.ts";
+import { runFirst, type Sql, withPostgres } from "../store/postgres.ts";
 import { act } from "./act.ts";
 import { flag, option } from "./arguments.ts";
 import { ARGS, openMirror, urlOf } from "./audit-flags.ts";
@@ -25,6 +25,7 @@ export const recoverCommand = command({
   },
   async work(args) {
     const {
+      DATABASE_URL: url,
       EVENT_VOTES_TOPIC_ID: event,
       ASSET_VOTES_TOPIC_ID: asset,
       ...settings
@@ -35,7 +36,7 @@ export const recoverCommand = command({
       ...COLLECTION_SETTINGS,
       ...(args.mirror === undefined ? (["MIRROR_NODE_URL"] as const) : []),
     ]);
-    const mirror = openMirror(args, settings.MIRROR_NODE_URL);
+    const mirror = await openMirror(args, settings.MIRROR_NODE_URL);
     const bar = progressBar(process.stderr);
     try {
       const exports = await openExports(args.export, args["from-url"]);
@@ -54,7 +55,8 @@ export const recoverCommand = command({
           onProgress: bar.show,
         });
       };
-      const recovered = args["dry-run"] ? await withDatabase(work) : await act(HOW, work);
+      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work));
+      const recovered = await alone(url, run);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
     } finally {
@@ -64,6 +66,25 @@ export const recoverCommand = command({
   },
   text: recoveredText,
 });
+
+/**
+ * Runs one recovery of a database at a time, dry ones too: what one has marked, another would forget.
+ *
+ * @throws Error in one line while another one is at work there
+ */
+async function alone<T>(url: string, run: () => Promise<T>): Promise<T> {
+  // Kept open as a writer's, the connection holds the lock until this process ends, however it does.
+  return withPostgres(url, { connections: 1, writer: true }, async (sql) => {
+    const [row] = await runFirst(
+      sql<[{ isAlone: boolean }]>`select pg_try_advisory_lock(${LOCK}) as "isAlone"`,
+    );
+    if (row.isAlone) return run();
+    throw new Error("another `journal recover` is at work on this database");
+  });
+}
+
+/** Any number that nothing else locks. */
+const LOCK = 7_265_636;
 
 const HOW = {
   name: "journal.recover",

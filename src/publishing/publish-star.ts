@@ -78,8 +78,8 @@ async function pursue(
 ): Promise<Exclude<Next, { kind: "send" }>> {
   const lane = context.lanes[star.topic];
   const { payer } = parseTransactionId(given.transactionId);
-  if (given.signed === null && payer !== context.topic.payer) {
-    return newId(context, given, "reserved for another account");
+  if (given.sends === 0 && (payer !== context.topic.payer || given.topicId !== lane.topicId)) {
+    return newId(context, given, "made under other settings");
   }
   let attempt = given.signed === null ? await sign(context, star, given) : given;
   for (let sends = 0; sends < SENDS_PER_TURN_MAX; sends++) {

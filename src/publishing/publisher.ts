@@ -228,9 +228,11 @@ function compose(
     mirror,
     clock,
     lanes,
-    readToEnd: (topicId: string) => {
+    async readToEnd(topicId: string) {
       const lane = Object.values(lanes).find((each) => each.topicId === topicId);
-      return (lane?.follower ?? follow(topicId, "event")).readToEnd();
+      const isWhole = await (lane?.follower ?? follow(topicId, "event")).readToEnd();
+      if (!closing.aborted) alerts.topicRead(topicId, isWhole);
+      return isWhole;
     },
     call: <T>(request: () => Promise<T>) => room.execute(bound(request)),
     wait,

@@ -26,6 +26,8 @@ export interface PublishingAlerts {
   failed(reason: string): void;
   /** An attempt ended: its message was confirmed, or can never come. */
   ended(outcome: GivenUp): void;
+  /** A topic was read to its end, or up to a message that the mirror node leaves out. */
+  topicRead(topicId: string, isWhole: boolean): void;
   /** From consensus to having been read back, of a star just confirmed. */
   confirmedAfter(milliseconds: number): void;
   /** @param subject what it is about, where several may have the same trouble: a topic */
@@ -55,6 +57,9 @@ const EVENTS: ReadonlySet<string> = new Set(["foreign", "returned", "contradicti
 /** It stands so long after the last one, as a contradiction of machine and journal does. */
 const EVENT_STANDS_MS = 3_600_000;
 
+/** A replica that is behind another one has a hole for seconds. */
+const GAP_LASTS_MS = 60_000;
+
 /** "Alarm when the oldest unpublished star is more than a minute old." */
 const OVERDUE_SECONDS = 60;
 
@@ -64,6 +69,7 @@ export function createPublishingAlerts(
   now = (): number => performance.now(),
 ): PublishingAlerts {
   const { raise, clear, raised } = createAlarms(log, metrics, now);
+  const gapsSince = new Map<string, number>();
   return {
     log,
     raise,
@@ -72,6 +78,18 @@ export function createPublishingAlerts(
     failed: (reason) => metrics.publishingFailures.inc({ reason }),
     ended: (outcome) => metrics.publishingAttempts.inc({ outcome }),
     confirmedAfter: (milliseconds) => metrics.confirmLag.observe(Math.max(0, milliseconds) / 1_000),
+    topicRead(topicId, isWhole) {
+      const subject = `reading ${topicId}`;
+      if (isWhole) {
+        gapsSince.delete(topicId);
+        return clear("configuration", subject);
+      }
+      const since = gapsSince.get(topicId) ?? now();
+      gapsSince.set(topicId, since);
+      if (now() - since < GAP_LASTS_MS) return;
+      const detail = `the mirror node leaves out messages of ${topicId}: beyond them nothing is compared, and a start sends nothing`;
+      raise("configuration", detail, subject);
+    },
     announce(topic, { starId, verdict, sequenceNumber, lagMs, detail }) {
       if (verdict !== "contradicts" && verdict !== "returned") {
         metrics.publishingAttempts.inc({ outcome: verdict });

@@ -58,7 +58,7 @@ export function followTopic(parts: FollowerParts): TopicFollower {
     while (!closing.signal.aborted) {
       if (poked.signal.aborted) restMs = 0;
       poked = new AbortController();
-      const isAwaited = await look(parts);
+      const isAwaited = await look(parts, closing.signal);
       if (!isAwaited && !poked.signal.aborted) return;
       await parts.wait(LOOK_EVERY_MS, closing.signal);
       await parts.wait(restMs, poked.signal);
@@ -99,10 +99,10 @@ export function followTopic(parts: FollowerParts): TopicFollower {
   };
 }
 
-/** Reads what there is. @returns whether anything is still awaited, as far as is known */
-async function look(parts: FollowerParts): Promise<boolean> {
+/** Reads what there is, or until it closes. @returns whether anything is still awaited, as far as is known */
+async function look(parts: FollowerParts, closing: AbortSignal): Promise<boolean> {
   try {
-    while ((await readOn(parts)).hasMore);
+    while ((await readOn(parts)).hasMore && !closing.aborted);
     return (await findReading(parts.sql, parts.topicId))?.awaited ?? false;
   } catch (error) {
     parts.onFailure(error);

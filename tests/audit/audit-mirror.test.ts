@@ -4,7 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
+import { newestFirst, openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { readOwnership } from "../../src/audit/read-ownership.ts";
 import { replayTopics } from "../../src/audit/replay-topic.ts";
 import { MirrorError, type MirrorFault } from "../../src/ledger/mirror/error.ts";
@@ -123,6 +123,36 @@ test("an NFT burned before the time audited costs no request; one whose collecti
       [1],
     );
   });
+});
+
+/** A mirror node that has come so far, in seconds, and has so many messages. */
+const reached =
+  (seconds: number, messages: number): Reply =>
+  (response, path) => {
+    const timestamp = { from: "1.000000000", to: `${seconds}.000000000` };
+    if (path.includes("/blocks"))
+      return sendJson(response, 200, { blocks: [{ number: 1, timestamp }] });
+    const rows = Array.from({ length: messages }, (_, n) => message(n + 1));
+    sendJson(response, 200, { messages: rows, links: { next: null } });
+  };
+
+test("of several mirror nodes one that is minutes behind is asked last, from the first read on and later", async () => {
+  const [old, none, current] = await Promise.all([
+    mirrorStub(reached(1_700_000_000, 1)),
+    mirrorStub((response) => response.writeHead(404).end("<html>")),
+    mirrorStub(reached(1_700_000_600, 2)),
+  ]);
+  const urls = [old.url, none.url, current.url];
+  assert.deepEqual(await newestFirst(urls), [none.url, current.url, old.url]);
+  assert.deepEqual(await newestFirst([old.url]), [old.url]);
+  const mirror = openAuditMirror({ urls: [old.url, current.url], log: silentLogger });
+  let seen = 0;
+  for (let turn = 0; turn < 400 && seen < 2; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    seen = (await mirror.topicMessages(TOPIC, {})).messages.length;
+  }
+  assert.equal(seen, 2);
+  await Promise.all([mirror, old, none, current].map((each) => each.close()));
 });
 
 test.run();

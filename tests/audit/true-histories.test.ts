@@ -11,7 +11,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
-import { splitAfter } from "../../src/audit/mint-order.ts";
+import { addRelease, type MintHappening, splitAfter } from "../../src/audit/mint-order.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
@@ -252,6 +252,27 @@ test("a mint's day may hold more stars than a call takes arguments", () => {
   const day = star.at.slice(0, 10);
   const happenings = Array.from({ length: 200_000 }, (_, order) => ({ order, day, star }));
   assert.equal(splitAfter(happenings, day).due.at(-1)?.order, 199_999);
+});
+
+test("each release of a mint's day is put in its place without a look at all before it", () => {
+  const { releases } = makeWorld({ seed: 3, days: 4, starsPerDay: 60 });
+  const [release] = releases;
+  assert.ok(release !== undefined);
+  const kept: MintHappening[] = [];
+  let looks = 0;
+  const happenings = new Proxy(kept, {
+    get(target, name, receiver) {
+      if (typeof name === "string" && /^\d+$/.test(name)) looks += 1;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  for (let n = 0; n < 3_000; n += 1) {
+    const mintOrder = 1 + Math.floor(n / 2);
+    addRelease(happenings, { ...release, mintOrder, serial: 1 + n }, release.checkDay);
+  }
+  assert.equal(kept.length, 1_500);
+  assert.ok(kept.every((each) => "releases" in each && each.releases.length === 2));
+  assert.ok(looks <= 2 * 3_000, `${looks} looks`);
 });
 
 test("stars on a topic that no header names leave counters unproved, and refute none", async () => {

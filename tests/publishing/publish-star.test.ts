@@ -415,6 +415,26 @@ test("a message sent to a topic of earlier settings is settled there", async () 
   assert.equal(rig.ledger.messages.length, 2);
 });
 
+for (const step of ["pub.id_reserved", "pub.bytes_stored"] as const) {
+  test(`a star that waits with an id of earlier settings, left at ${step}, goes to the new topic`, async () => {
+    const starId = await rig.box();
+    await assert.rejects(rig.publisher({ at: step, hit: 1 }).run());
+    assert.equal((await rig.row(starId)).topic_id, TOPICS.event);
+    rig.topics = { ...TOPICS, event: "0.0.7003" };
+    await beginReading(rig.sql, "0.0.7003");
+    await rig.publisher().run();
+    assert.equal((await rig.row(starId)).topic_id, "0.0.7003");
+    await assertPublished(starId);
+    assert.deepEqual(
+      (await rig.attempts(starId)).map(({ outcome, sends }) => [outcome, sends]),
+      [
+        ["never sent", 0],
+        ["published", 1],
+      ],
+    );
+  });
+}
+
 test("another sender's message under the star's id never counts as the star's", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());

@@ -7,6 +7,7 @@ import { ConfigurationError } from "../../src/config.ts";
 import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
+import { listAlarms } from "../../src/publishing/alarms.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
@@ -195,6 +196,37 @@ test("a worker that reads a long topic stops at once", async () => {
   await publisher.close();
   await real.close();
   await own.close();
+});
+
+test("a worker that a mirror node with a part of the topic keeps from sending says so", async () => {
+  const own = await openLive();
+  const real = new MirrorClient({ urls: [own.place.mirrorUrl], log: silentLogger });
+  const second = {
+    ...{ topicId: own.place.topics.event, sequenceNumber: 2, consensusTimestamp: "1.000000000" },
+    ...{ bytes: Buffer.from("x"), payer: "0.0.5", runningHash: "A".repeat(64) },
+    ...{ runningHashVersion: 3, chunk: null },
+  };
+  let isPart = true;
+  const mirror: MirrorNode = {
+    ...real,
+    topicMessages: async (topicId, ...rest) =>
+      isPart && topicId === second.topicId
+        ? { messages: [second], more: false }
+        : real.topicMessages(topicId, ...rest),
+  };
+  const publisher = await openPublisher(own.place, { mirror, sweepEveryMs: 200 });
+  const stars = await own.box(2);
+  await publisher.readTopics();
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 60_000;
+  const told = async () => (await listAlarms(own.sql)).map(({ detail }) => detail).join();
+  await publisher.readTopics();
+  await until("it says so", async () => /leaves out messages of/.test(await told()), 10_000);
+  isPart = false;
+  await own.published(stars, 10_000);
+  await until("it says so no more", async () => (await told()) === "", 10_000);
+  Object.assign(performance, { now });
+  await Promise.all([publisher, real, own].map((each) => each.close()));
 });
 
 test.run();

@@ -20,4 +20,23 @@ test("what happened stands for an hour after the last time; what lasts stands un
   assert.deepEqual(reasons(), []);
 });
 
+test("a message that the mirror node leaves out is told after a minute, by topic, until it is there", () => {
+  let now = 0;
+  const alerts = createPublishingAlerts(silentLogger, createMetrics(), () => now);
+  const subjects = () => alerts.raised().map(({ subject }) => subject);
+  for (const [at, whole, expected] of [
+    [0, false, []],
+    [30_000, true, []],
+    [59_999, false, []],
+    [119_998, false, []],
+    [119_999, false, ["reading 0.0.1"]],
+    [119_999, true, []],
+  ] as const) {
+    now = at;
+    alerts.topicRead("0.0.1", whole);
+    alerts.topicRead("0.0.2", true);
+    assert.deepEqual(subjects(), expected, `${at}`);
+  }
+});
+
 test.run();

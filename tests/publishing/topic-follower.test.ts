@@ -79,4 +79,16 @@ test("a page of a replica that is behind does not say where a topic ends", async
   assert.equal(await readUpTo(), 251);
 });
 
+test("a follower that closes while it reads a long topic stops after the page in hand", async () => {
+  for (let more = 0; more < 300; more += 1) say();
+  let closed: Promise<void> | undefined;
+  const follower = follow((page) => {
+    if (page === 1) closed = follower.close();
+  });
+  follower.poke();
+  while (closed === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  await closed;
+  assert.equal(await readUpTo(), 100);
+});
+
 test.run();

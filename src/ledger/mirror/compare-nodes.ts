@@ -9,6 +9,7 @@ const READ = { deadlineMs: 5_000 } as const;
 /** Nodes that keep up are seconds apart. */
 const BEHIND_NS = 60_000_000_000n;
 
+/** A node by itself. */
 interface ComparedNode extends Service {
   readonly url: string;
   newestBlock(limits: ReadLimits): Promise<{ readonly to: string } | null>;
@@ -27,12 +28,7 @@ export function compareNodes(
   const comparing = every(
     EVERY_MS,
     async () => {
-      const reached = await Promise.all(nodes.map(readReached));
-      const newest = reached.reduce((most, each) => (each > most ? each : most));
-      const found = [...nodes.keys()].filter((place) => {
-        const at = reached[place] ?? UNKNOWN;
-        return at === UNKNOWN ? behind.includes(place) : at < newest - BEHIND_NS;
-      });
+      const found = await findBehind(nodes, behind);
       if (found.join() === behind.join()) return;
       behind = found;
       transport.askLast(behind);
@@ -55,6 +51,23 @@ export function compareNodes(
 }
 
 const UNKNOWN = -1n;
+
+/**
+ * The places of the nodes that are a minute behind another one.
+ *
+ * @param before those that were: one that does not answer stays what it was
+ */
+export async function findBehind(
+  nodes: readonly ComparedNode[],
+  before: readonly number[],
+): Promise<readonly number[]> {
+  const reached = await Promise.all(nodes.map(readReached));
+  const newest = reached.reduce((most, each) => (each > most ? each : most));
+  return [...nodes.keys()].filter((place) => {
+    const at = reached[place] ?? UNKNOWN;
+    return at === UNKNOWN ? before.includes(place) : at < newest - BEHIND_NS;
+  });
+}
 
 /** Until when a node knows the ledger, in nanoseconds since the epoch. */
 async function readReached(node: ComparedNode): Promise<bigint> {
