@@ -203,6 +203,10 @@ test("operators add, change, list and revoke print the shapes of the contract", 
   const changed = documentOf(await operators("change", "Ada", "--role", "operator", "--json"));
   assert.deepEqual(changed, { name: "Ada", role: "operator" });
   assertRefused(await operators("add", "Ada", "--role", "admin"), /an operator Ada already/);
+  assertRefused(
+    await operators("add", "ada", "--role", "admin"),
+    /an operator ada already, maybe in other capitals/,
+  );
   assertRefused(await operators("add", "Bo", "--role", "root"), /one of viewer, operator, admin/);
   assertRefused(await operators("add", "Environment", "--role", "admin"), /not environment/);
   assertRefused(await operators("revoke", "environment"), /OPERATOR_TOKEN/);
