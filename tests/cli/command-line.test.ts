@@ -89,6 +89,10 @@ test("a demo where `npm start` never ran says so, and asks for no setting", asyn
   );
 });
 
+test("a key without its wallet is refused: a demo wallet would star in its place", async () => {
+  assert.equal(await refusal("demo", "--key", "ab"), "--key needs its --wallet");
+});
+
 test("a closed output pipe is no crash: the command prints nothing more and exits with status 1", async () => {
   for (const args of [["--help"], ["keys", "issue", "--help"], ["--version"]]) {
     const { status, stderr } = await starboard(args, {}, undefined, { readsOutput: false });
