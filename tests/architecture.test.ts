@@ -80,6 +80,15 @@ test("every file of src belongs to a row", () => {
   assert.deepEqual(homeless, []);
 });
 
+test("ARCHITECTURE.md has every row, with all that is in it", () => {
+  const text = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+  const named = [...text.matchAll(/^\| \d+ \| (`[^|]+`) \|/gm)].map(([, names = ""]) =>
+    names.split(", ").map((name) => name.replaceAll("`", "")),
+  );
+  const there = rows.map((row) => row.map((name) => name.replace(/\.ts$/, "")));
+  assert.deepEqual(named, there);
+});
+
 test("imports run strictly downward, and no row imports its own", () => {
   const upward = all.filter(
     ({ from, to }) =>

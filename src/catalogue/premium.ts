@@ -1,6 +1,6 @@
 import { TerminalError } from "../errors.ts";
 import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
-import { runStatement, type Sql } from "../store/postgres.ts";
+import { runLong, runStatement, type Sql } from "../store/postgres.ts";
 import { UUID } from "../uuid.ts";
 
 /** A paid pass: 20 votes a day while its season is on. */
@@ -44,9 +44,9 @@ export async function revokePass(sql: Sql, name: PassName): Promise<Pass> {
   return row;
 }
 
-/** All passes, by season and wallet. */
+/** All passes, by season and wallet: there may be one of each wallet. */
 export async function listPasses(sql: Sql): Promise<readonly Pass[]> {
-  return await runStatement(sql<Pass[]>`
+  return await runLong(sql<Pass[]>`
     select ${columns(sql)} from premium_pass join season on season.id = season_id
     order by starts_at, wallet`);
 }

@@ -94,11 +94,14 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * Reads a JSON file that people have written: UTF-8, with or without a byte order mark, and no
  * object that names a key twice.
  *
- * @throws TerminalError `INVALID_REQUEST` saying which of these it is not; `PAYLOAD_TOO_LARGE`
+ * @throws TerminalError `INVALID_REQUEST` saying which of these it is not, or that it is a folder;
+ *   `PAYLOAD_TOO_LARGE`
  */
 async function readJsonFile(path: string): Promise<unknown> {
-  const { size } = await stat(path);
-  if (size > FILE_BYTES_MAX) throw new TerminalError("PAYLOAD_TOO_LARGE", `${path} is too large`);
+  const found = await stat(path);
+  if (found.isDirectory()) throw new TerminalError("INVALID_REQUEST", `${path} is a folder`);
+  if (found.size > FILE_BYTES_MAX)
+    throw new TerminalError("PAYLOAD_TOO_LARGE", `${path} is too large`);
   const bytes = await readFile(path);
   const text = attempt(() => utf8.decode(bytes), `${path} is not UTF-8`);
   const parsed: unknown = attempt(() => JSON.parse(text), `${path} is no JSON file`);

@@ -24,6 +24,7 @@ export const subcommand = command({
     key: option("Its private key, hex: ED25519 in DER, ECDSA raw."),
   },
   async work({ url, target, wallet, key }) {
+    if (wallet === undefined && key !== undefined) throw new Error("--key needs its --wallet");
     const site = (url ?? ownUrl(readFoundSettings(["DATABASE_URL"]))).replace(/\/$/, "");
     const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
     const stored = await castFirstPossible(

@@ -94,10 +94,17 @@ export function table<Row>(
 /** SQLSTATEs of a table, a column and a function that is not there. */
 const UNDEFINED = ["42P01", "42703", "42883"];
 
+/** SQLSTATE of a right that the login lacks. */
+const NOT_ALLOWED = "42501";
+
 function reasonOf(thrown: unknown): string {
   const error = coerceError(thrown);
-  if ("code" in error && UNDEFINED.includes(String(error.code))) {
+  const code = "code" in error ? String(error.code) : "";
+  if (UNDEFINED.includes(code)) {
     return "the database lacks tables of this build: run `starboard migrate` first";
+  }
+  if (code === NOT_ALLOWED) {
+    return `${error.message}: \`migrate\` and \`journal recover\` need the tables' owner in DATABASE_URL, the rest a member of starboard_app`;
   }
   // The cause of an outage says more: which host, which port.
   const cause = error instanceof RetryableError ? error.cause : undefined;

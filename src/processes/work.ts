@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
 import { checkInstead, PROCESS_FLAGS } from "../cli/doctor.ts";
 import { refuseMore } from "../cli/output.ts";
-import { environment, readSettings } from "../config.ts";
+import { environment, readSettings, type Settings } from "../config.ts";
+import { clientAddress } from "../http/middleware/client-address.ts";
 import { createLogger } from "../log.ts";
 import { createWakeQueue } from "../publishing/queue.ts";
 import { armFailpointFromSettings } from "./failpoints.ts";
@@ -15,10 +16,10 @@ export const subcommand = defineCommand({
   args: PROCESS_FLAGS,
   async run({ args }) {
     refuseMore(args._);
-    if (await checkInstead(args, "work", () => readSettings(environment()))) return;
+    if (await checkInstead(args, "work", () => checked(readSettings(environment())))) return;
     await runUntilStopped(async () => {
       growHeapSlowly();
-      const settings = readSettings(environment(), WORKER_SETTINGS);
+      const settings = checked(readSettings(environment(), WORKER_SETTINGS));
       const log = createLogger(settings.LOG_LEVEL, "worker", traceFields(settings));
       const tracing = await startTracing(settings, { role: "worker", log });
       armFailpointFromSettings(settings, log);
@@ -37,3 +38,9 @@ export const subcommand = defineCommand({
     });
   },
 });
+
+/** Before a server is asked or a star is sent: by its own port alone a worker would notice later. */
+function checked<S extends Settings>(settings: S): S {
+  clientAddress(settings.TRUSTED_PROXIES);
+  return settings;
+}

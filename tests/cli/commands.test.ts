@@ -9,6 +9,7 @@ import { subcommand as catalogCommand } from "../../src/cli/catalog.ts";
 import { subcommand as keysCommand } from "../../src/cli/keys.ts";
 import { subcommand as migrateCommand } from "../../src/cli/migrate.ts";
 import { subcommand as operatorsCommand } from "../../src/cli/operators.ts";
+import { subcommand as rewardsCommand } from "../../src/cli/rewards.ts";
 import { actionWords } from "../../src/http/console/words.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { type CliResult, runCli } from "./run-cli.ts";
@@ -132,6 +133,7 @@ test("catalog: refusals are one line, however many fields are bad", async () => 
   );
   assertRefused(await catalog("import", file("{")), /is no JSON file/);
   assertRefused(await catalog("import", join(folder, "absent.json")), /ENOENT/);
+  assertRefused(await catalog("import", folder), /starboard-cli-\w+ is a folder$/m);
   assertRefused(await catalog("import", file({}), "--aprove"), /no option --aprove/);
   assertRefused(await catalog("approve", "nft", "e"), /TYPE must be one of event, token, /);
   assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
@@ -183,6 +185,15 @@ test("a database that is away, or not configured, is one line", async () => {
   process.env.DATABASE_URL = database.url;
 });
 
+test("a Redis that is away is named with the reason", async () => {
+  process.env.REDIS_URL = "redis://127.0.0.1:1";
+  assertRefused(
+    await runCli(rewardsCommand, ["reoffer", "--day", "2026-11-20"]),
+    /^Redis is out of reach: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+  );
+  delete process.env.REDIS_URL;
+});
+
 const operators = (...args: string[]) => runCli(operatorsCommand, args);
 
 test("operators add, change, list and revoke print the shapes of the contract", async () => {
@@ -192,6 +203,10 @@ test("operators add, change, list and revoke print the shapes of the contract", 
   const changed = documentOf(await operators("change", "Ada", "--role", "operator", "--json"));
   assert.deepEqual(changed, { name: "Ada", role: "operator" });
   assertRefused(await operators("add", "Ada", "--role", "admin"), /an operator Ada already/);
+  assertRefused(
+    await operators("add", "ada", "--role", "admin"),
+    /an operator ada already, maybe in other capitals/,
+  );
   assertRefused(await operators("add", "Bo", "--role", "root"), /one of viewer, operator, admin/);
   assertRefused(await operators("add", "Environment", "--role", "admin"), /not environment/);
   assertRefused(await operators("revoke", "environment"), /OPERATOR_TOKEN/);

@@ -124,6 +124,18 @@ test("`serve` names a setting that cannot be before it asks any server, checked 
   }
 });
 
+test("`work` names a proxy that is no range before it sends a star, and `work --check` too", async ({
+  network: { settings },
+}) => {
+  for (const words of [["work"], ["work", "--check"]]) {
+    const proxies = { WORKER_PORT: "0", TRUSTED_PROXIES: "10.0.0.0/33" };
+    const away = { ...settings, DATABASE_URL: "postgres://a@127.0.0.1:1/b", ...proxies };
+    const { status, stdout, stderr } = await starboard(words, away);
+    assert.deepEqual([status, stdout], [1, ""]);
+    assert.match(stderr, /^(starboard: )?TRUSTED_PROXIES: 10\.0\.0\.0\/33 is no range\n$/);
+  }
+});
+
 test("an empty environment fails every check, and each says what to set", async () => {
   const { ok, checks } = await examine(readSettings({}));
   assert.equal(ok, false);

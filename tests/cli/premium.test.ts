@@ -1,6 +1,11 @@
 import * as assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import { suite } from "uvu";
+import { bounds } from "../../src/bounds.ts";
+import { listPasses } from "../../src/catalogue/premium.ts";
+import { openPostgres } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { starboard } from "../support/starboard.ts";
 
 const test = suite<{ database: TestDatabase }>("seasons and premium");
@@ -97,6 +102,23 @@ test("a pass is granted, again without change, listed, and taken back", async ({
     assert.equal(refusal.status, 1);
     assert.match(refusal.stderr, /^[^\n]+\n$/);
   }
+});
+
+test("passes are waited for longer than a request waits: there may be very many", async ({
+  database,
+}) => {
+  const sql = openPostgres(database.url, { connections: 2, statementTimeoutMs: 60_000 });
+  const held = await reserveConnection(sql);
+  await held`begin`;
+  await held`lock table premium_pass`;
+  const letGo = async () => {
+    await pause(bounds.statementDeadlineMs + 500);
+    await held`commit`;
+    held.release();
+  };
+  const [passes] = await Promise.all([listPasses(sql), letGo()]);
+  assert.deepEqual([...passes], []);
+  await sql.end({ timeout: 1 });
 });
 
 test.run();

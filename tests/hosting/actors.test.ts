@@ -410,6 +410,31 @@ test("a list goes on where its page ended, each actor once, also of one millisec
   assert.equal(stars, 60 + 2);
 });
 
+test("a page of many event-days is counted a few days at a time", async (c) => {
+  const daysAgo = Array.from({ length: 12 }, (_, ago) => ago);
+  await insertStars(
+    c,
+    daysAgo.map((ago) => [5_000_000 + ago, "meetup", ago]),
+  );
+  const counted: number[] = [];
+  const watched = new Proxy(c.engine.sql, {
+    apply(sql, self, given: [readonly string[], ...unknown[]]) {
+      const [texts, ...values] = given;
+      const isCount = texts.join("").includes("count(*)");
+      if (isCount)
+        counted.push(...values.flatMap((each) => (Array.isArray(each) ? each.length : [])));
+      return Reflect.apply(sql, self, given);
+    },
+  });
+  const days = await listActors(watched, { type: "event-day", limit: 50 });
+  assert.equal(days.length, daysAgo.length);
+  assert.equal(
+    days.reduce((sum, { version }) => sum + version, 0),
+    daysAgo.length + 2,
+  );
+  assert.ok(counted.length > 0 && Math.max(...counted) <= 5, String(counted));
+});
+
 test("an event's actors are found by its title, and mints of a day where mints alone are asked for", async (c) => {
   await c.engine.sql`update event set title = 'Spring / Gathering' where id = 'meetup'`;
   const idsOf = async (query: Omit<ActorQuery, "limit">) =>

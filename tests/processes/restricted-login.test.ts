@@ -11,6 +11,7 @@ import { appRole, openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type Network, startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 import { cast, newKey, send, signIn } from "../support/service.ts";
+import { starboard } from "../support/starboard.ts";
 
 interface Context {
   network: Network;
@@ -120,6 +121,16 @@ test("the journal and its counters change through functions alone, also after `r
     await isRefused(sql, statement);
   }
   await sql.end();
+});
+
+test("a command that needs the owner's rights says so", async ({ network, url: DATABASE_URL }) => {
+  const settings = { ...network.settings, DATABASE_URL };
+  const { status, stderr } = await starboard(["journal", "recover"], settings);
+  assert.equal(status, 1);
+  assert.match(
+    stderr,
+    /^permission denied for table \w+: .* need the tables' owner in DATABASE_URL/,
+  );
 });
 
 test("a key is revoked by the function, and a revocation is never taken back", async ({ url }) => {

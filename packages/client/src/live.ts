@@ -54,8 +54,9 @@ export async function* followLive(
   try {
     while (!leaving.signal.aborted) {
       let waitMs = 0;
-      // Outside: no header can carry some ids, however often it is tried.
-      const headers = new Headers({ accept: "text/event-stream" });
+      // Outside: a bad URL or id stays bad.
+      const { headers } = new Request(url);
+      headers.set("accept", "text/event-stream");
       if (position.id !== "") headers.set("last-event-id", position.id);
       try {
         yield* readStream({ send, url, headers, leaving: leaving.signal, onOpen }, position);

@@ -330,6 +330,12 @@ test("an id that no header can carry is refused at once, and not tried again and
   assert.equal(signal.aborted, false);
 });
 
+test("an address that is no URL is refused at once, and not tried again and again", async () => {
+  const signal = AbortSignal.timeout(500);
+  const client = voting({ baseUrl: "x.example" });
+  await assert.rejects(client.live({ signal }).next(), TypeError);
+});
+
 test("live throws what its caller's own onOpen throws, and asks no more", async () => {
   const { asked, client } = answered([
     stream("retry: 1\nid: d.1-0\n\n"),
