@@ -4,6 +4,7 @@ import { figuresOf } from "./figures.ts";
 import { banner, failingBadge } from "./frame.ts";
 import { healthOf } from "./health.ts";
 import type { Page, PageRequest, PagesDeps } from "./page.ts";
+import { TABLES } from "./pages/overview.ts";
 import { secured } from "./reply.ts";
 
 /** The numbers change with the processes' reports, every five seconds each. */
@@ -60,7 +61,7 @@ export function stream(
   });
 }
 
-/** The overview's numbers as they change: figures and health as text, what is wrong as every page has it, and the charts' newest points. */
+/** The overview's numbers as they change: figures and health as text, what is wrong as every page has it, the tables, and the charts' points. */
 export function liveNumbersPage({ readNumbers, network, now, isDraining }: PagesDeps): Page {
   return {
     path: "/live/numbers",
@@ -77,7 +78,8 @@ export function liveNumbersPage({ readNumbers, network, now, isDraining }: Pages
           health: healthOf(numbers, network),
           banner: String(await banner(numbers.verdict)),
           badge: String(await failingBadge(numbers.verdict)),
-          points: numbers.points.slice(-3),
+          tables: await Promise.all(TABLES.map(async (draw) => String(await draw(numbers)))),
+          points: numbers.points,
         };
         await out.writeSSE({ event: "numbers", data: JSON.stringify(data) });
       });

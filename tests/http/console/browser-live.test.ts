@@ -87,6 +87,7 @@ test("the overview's numbers, and what is wrong, move without a reload", async (
   await until("a figure moved", async () =>
     /4,3\d\d/.test(await tab.page.innerText('[data-figure="refusals"]')),
   );
+  await tab.page.getByRole("row", { name: /^X 4,321$/ }).waitFor();
   await wrong("alarms").waitFor();
   assert.equal(await wrong("findings").count(), 0);
   const badge = tab.page.getByTitle("Checks that fail");
@@ -149,4 +150,16 @@ test("the live page shows a star that is cast while it is open, once, and of tho
   assert.match(await page.innerText("main .lead"), new RegExp(asked.star.id));
   assert.deepEqual([...tab.complaints, ...other.complaints], []);
   await Promise.all([tab.close(), other.close()]);
+});
+
+test("what is long is copied whole by its button, which then says so by its name too", async (place) => {
+  const tab = await openSignedIn(place, DESKTOP);
+  const { page } = tab;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await tab.visit(`/stars/${place.star}`);
+  await page.getByRole("button", { name: `Copy ${place.star}` }).click();
+  await page.getByRole("button", { name: `Copied ${place.star}` }).waitFor();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), place.star);
+  await page.getByRole("button", { name: `Copy ${place.star}` }).waitFor();
+  await tab.close();
 });

@@ -6,7 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { mayStand, StarboardError } from "../../../packages/client/src/index.ts";
 import { openSentence, refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
 import { nextMidnight } from "../../../src/http/pages/words.ts";
@@ -70,6 +70,15 @@ async function openVoterTab(
 ): Promise<Tab> {
   const session = await signIn(place.service, await newWallet(place.service, nfts));
   return openTab(place, { width, session });
+}
+
+/** Leaves a page and comes back to it, as by the back button; its stream is opened anew, and it is read. */
+async function reopen(page: Page): Promise<void> {
+  const read = page.waitForResponse(page.url());
+  await page.evaluate(`dispatchEvent(new Event("pagehide")); dispatchEvent(new Event("pageshow"))`);
+  await (await read).finished();
+  // By then the page's script has taken what it read; were the page loaded anew, this would fail.
+  await page.evaluate("new Promise((resolve) => setTimeout(resolve, 200))");
 }
 
 test("Redis dies, then the web process: an open page says what is away, and goes on when it is back", async (place) => {
@@ -310,6 +319,40 @@ test("a page that is read anew keeps what the live stream brought while it was o
   await tab.close();
 });
 
+test("a page that is read anew while a star is on its way keeps the counter as the star makes it", async (place) => {
+  const tab = await openVoterTab(place);
+  const { page } = tab;
+  await tab.visit("/projects/dex");
+  await carries(page, "project/dex").filter({ hasText: "Would carry 1" }).waitFor();
+  const dex = counter(page, "project/dex");
+  const after = String(Number(await dex.innerText()) + 1);
+  const release: (() => void)[] = [];
+  const held = (): Promise<void> => new Promise((resolve) => void release.push(resolve));
+  await page.route("**/voting/stars", async (route) => {
+    await held();
+    await route.continue();
+  });
+  await page.route(`${place.url}/projects/dex`, async (route) => {
+    const response = await route.fetch();
+    await held();
+    await route.fulfill({ response });
+  });
+  await page.evaluate(`
+    document.documentElement.removeAttribute("data-reread");
+    dispatchEvent(new Event("pagehide"));
+    dispatchEvent(new Event("pageshow"));`);
+  await until("the page is read", () => release.length === 1);
+  await starOf(page, "Dex").click();
+  await until("the star is on its way", () => release.length === 2);
+  release[0]?.();
+  await page.locator("html[data-reread]").waitFor();
+  assert.equal(await dex.innerText(), after);
+  release[1]?.();
+  await said(tab, "Your star for Dex carried 1. 4 of 5 votes left.");
+  assert.equal(await dex.innerText(), after);
+  await tab.close();
+});
+
 /** Every code of the voting API, as its own document lists them. */
 function votingCodes(): readonly ProblemCode[] {
   // The part of the document that is read here.
@@ -365,6 +408,11 @@ test("a session that ends while a page is open: the star asks for a wallet, and 
   await star.click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("You are signed out. Sign in again to give this star.").waitFor();
+  // A screen reader says it with the sheet.
+  const why = page.locator(`[id="${await dialog.getAttribute("aria-describedby")}"]`);
+  assert.match(await why.innerText(), /^You are signed out\./);
+  // As when one comes back from a wallet on the same phone: the page is read anew.
+  await reopen(page);
   assert.equal(await star.getAttribute("aria-pressed"), "false");
   assert.equal(await counter(page, "token/0.0.9022").innerText(), "0");
   await dialog.getByRole("button", { name: demo.id }).click();
@@ -373,6 +421,21 @@ test("a session that ends while a page is open: the star asks for a wallet, and 
   await page.keyboard.press("Enter");
   await said(tab, /^Your star for Token 9022 carried 9\. /);
   assert.equal(await page.evaluate("history.state"), null);
+  await tab.close();
+});
+
+test("a sign-in that is closed after the session has ended leaves a page that is signed out", async (place) => {
+  const { service } = place;
+  const wallet = await newWallet(service);
+  const tab = await openTab(place, { width: 360, session: await signIn(service, wallet) });
+  const { page } = tab;
+  await tab.visit("/tokens/0.0.9034");
+  await service.sql`update session set expires_at = 0 where wallet = ${Number(wallet.id.slice(4))}`;
+  await starOf(page, "Token 9034").click();
+  await page.getByRole("dialog").waitFor();
+  await reopen(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
   await tab.close();
 });
 
@@ -453,6 +516,18 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
   await page.waitForRequest((request) => "last-event-id" in request.headers());
   const read = await page.waitForResponse(`${place.url}/tokens`);
   assert.equal(read.status(), 200);
+  await tab.close();
+});
+
+test("after a sleep that its stream outlasts, an open page tells the time again", async (place) => {
+  const tab = await openTab(place, { width: 360, session: place.session });
+  const { page } = tab;
+  await tab.visit("/tokens");
+  const read = page.waitForResponse(`${place.url}/tokens`);
+  await page.evaluate(`
+    const awake = performance.now.bind(performance);
+    performance.now = () => awake() - 5 * 3_600_000;`);
+  assert.equal((await read).status(), 200);
   await tab.close();
 });
 

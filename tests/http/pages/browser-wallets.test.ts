@@ -8,6 +8,7 @@
 import * as assert from "node:assert/strict";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { sidewaysOf, violationsOn } from "../../support/browser.ts";
+import { until } from "../../support/processes.ts";
 import { newWallet } from "../../support/service.ts";
 import { browserSuite, openTab } from "./browser-place.ts";
 import { installWallet, newEvmWallet } from "./evm-wallet.ts";
@@ -75,6 +76,8 @@ test("a Hedera wallet declines, then signs in by WalletConnect, from the code th
   wallet.answerNext("declines");
   await wallet.pair(await readUri());
   await dialog.getByText("The wallet declined. Nothing was signed.").waitFor();
+  // The code that had the keyboard's focus is gone: it goes on where the wallet was chosen.
+  assert.match((await page.evaluate("document.activeElement.textContent")) as string, /^Hedera/);
   await choice.click();
   await picture.waitFor();
   await wallet.pair(await readUri());
@@ -103,6 +106,12 @@ test("each way in which a Hedera wallet fails is said, and the next try is free"
   await tab.visit("/tokens/0.0.9008");
   await page.getByRole("button", { name: "Sign in" }).click();
   const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Hedera wallet" }).waitFor();
+  // What a screen reader says.
+  await page.evaluate(`
+    window.told = [];
+    const status = document.querySelector("dialog [role=status]");
+    new MutationObserver(() => window.told.push(status.textContent)).observe(status, { childList: true });`);
   for (const [answer, sentence] of [
     ["lacks the network", "This wallet does not know this network, or cannot sign in on it."],
     [
@@ -119,6 +128,12 @@ test("each way in which a Hedera wallet fails is said, and the next try is free"
     await dialog.getByText(sentence).waitFor();
     await uri.waitFor({ state: "detached" });
   }
+  const told = (await page.evaluate("window.told")) as string[];
+  for (const step of [
+    "Scan the code with your wallet.",
+    "Your wallet is connected. Confirm the text there.",
+  ])
+    assert.ok(told.includes(step), `${told}`);
   await dialog.getByRole("button", { name: "Hedera wallet" }).click();
   await wallet.pair(await dialog.getByLabel("Or copy this into your wallet").inputValue());
   await page.locator(".wallet").filter({ hasText: account }).waitFor();
@@ -127,6 +142,64 @@ test("each way in which a Hedera wallet fails is said, and the next try is free"
     tab.complaints.filter((text) => !text.includes("401")),
     [],
   );
+  await tab.close();
+});
+
+test("a wallet that answers after another was chosen takes nothing away of what that one shows", async (place) => {
+  const { relay, account } = place;
+  const { wallet } = await newEvmWallet(place.service);
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await relayed(page, (socket) => relay.connectPage(socket));
+  await installWallet(tab, `0x${"ab".repeat(20)}`, wallet);
+  await tab.visit("/tokens/0.0.9008");
+  await page.evaluate(`
+    window.signForTest = () => new Promise((_, decline) => {
+      window.decline = () => decline({ code: 4001 });
+    });`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Test Wallet" }).click();
+  await page.waitForFunction("window.decline !== undefined");
+  await dialog.getByRole("button", { name: "Hedera wallet" }).click();
+  const uri = dialog.getByLabel("Or copy this into your wallet");
+  await uri.waitFor();
+  await page.evaluate("window.decline()");
+  await page.evaluate("new Promise((resolve) => setTimeout(resolve))");
+  assert.equal(await dialog.getByText("The wallet declined").count(), 0);
+  await place.wallet.pair(await uri.inputValue());
+  await page.locator(".wallet").filter({ hasText: account }).waitFor();
+  await tab.close();
+});
+
+test("a Hedera wallet is left where the service refuses the sign-in before anything is signed", async (place) => {
+  const { relay, wallet } = place;
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await relayed(page, (socket) => relay.connectPage(socket));
+  await tab.visit("/tokens/0.0.9008");
+  await page.route("**/voting/challenges", (route) =>
+    route.fulfill({ status: 503, json: { error: "…", code: "UNAVAILABLE" } }),
+  );
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Hedera wallet" }).click();
+  await wallet.pair(await dialog.getByLabel("Or copy this into your wallet").inputValue());
+  await dialog.getByText("The service cannot answer right now.").waitFor();
+  await until("the wallet is left", () => wallet.connections() === 0);
+  await tab.close();
+});
+
+test("a service that does not answer a sign-in is said, and not waited for without end", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/");
+  await page.evaluate(`
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = () => timeout.call(AbortSignal, 100);`);
+  await page.route("**/voting/config", () => undefined);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("dialog").getByText("No answer came. Check your connection").waitFor();
   await tab.close();
 });
 

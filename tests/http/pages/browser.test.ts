@@ -123,6 +123,21 @@ test("a star says what it would carry, is given at once, and says what it carrie
   await Promise.all([one.close(), other.close()]);
 });
 
+test("what is said of a star fits its box, also with a name that is one long word", async (place) => {
+  const { service } = place;
+  await service.sql`update token set name = repeat('Longname', 37) where id = '0.0.9006'`;
+  const session = await signIn(service, await newWallet(service));
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await tab.visit("/tokens/0.0.9006");
+  await page.locator('[data-star="token/0.0.9006"]').click();
+  await said(tab, "carried 1. 4 of 5 votes left.");
+  const over = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector("[data-said]"))`;
+  assert.equal(await page.evaluate(over), 0);
+  await service.sql`update token set name = 'Token 9006' where id = '0.0.9006'`;
+  await tab.close();
+});
+
 test("the page names NFTs that have counted today before the star is pressed", async (place) => {
   const { service } = place;
   const first = await newWallet(service, { a: 12, b: 1 });

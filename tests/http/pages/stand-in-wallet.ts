@@ -17,6 +17,8 @@ export interface StandInWallet {
   pair(uri: string): Promise<void>;
   /** How it answers the next page that asks; then it opens its account and signs again. */
   answerNext(answer: Answer): void;
+  /** How many pages it is connected to. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export async function startWallet(
     answerNext(answer) {
       next = answer;
     },
+    connections: () => client.session.length,
     async close() {
       await client.core.relayer.transportClose();
       client.core.heartbeat.stop();

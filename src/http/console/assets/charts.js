@@ -2,7 +2,7 @@
 import { openStream } from "./stream.js";
 import uPlot from "./uplot.js";
 
-const { series, points } = JSON.parse(document.getElementById("points").textContent);
+let { series, points } = JSON.parse(document.getElementById("points").textContent);
 const state = document.querySelector("[data-live-state]");
 const style = getComputedStyle(document.documentElement);
 const colour = (name) => style.getPropertyValue(name).trim();
@@ -113,17 +113,9 @@ drawAll();
 // Colours are read once per drawing.
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
-function take(newest) {
-  for (const point of newest) {
-    const last = points.at(-1);
-    if (last !== undefined && point[0] > last[0]) {
-      points.push(point);
-      points.shift();
-    } else {
-      const index = points.findIndex(([second]) => second === point[0]);
-      if (index >= 0) points[index] = point;
-    }
-  }
+// All of them: a stream that was away has missed some.
+function takePoints(newest) {
+  points = newest;
   for (const { chart, lines, box } of charts) {
     chart.setData(columnsOf(lines));
     tell(box, chart, lines);
@@ -131,7 +123,25 @@ function take(newest) {
 }
 
 function say(selector, text) {
-  document.querySelector(selector).textContent = text;
+  const place = document.querySelector(selector);
+  if (place.textContent !== text) place.textContent = text;
+}
+
+function drawnFrom(markup) {
+  const drawn = document.createElement("template");
+  drawn.innerHTML = markup;
+  return drawn.content;
+}
+
+// Rows alone: a table's own box keeps the focus, and how far it is scrolled.
+function takeTables(tables) {
+  for (const [index, place] of document.querySelectorAll("[data-live-table]").entries()) {
+    if (place.querySelector("tbody")?.contains(document.activeElement)) continue;
+    const drawn = drawnFrom(tables[index]);
+    const [rows, newest] = [place, drawn].map((root) => root.querySelector("tbody"));
+    if (rows && newest) rows.replaceWith(newest);
+    else place.replaceChildren(drawn);
+  }
 }
 
 const failingIn = (root) =>
@@ -139,14 +149,13 @@ const failingIn = (root) =>
 
 // What is wrong comes and goes with the checks that fail, and is read out then alone.
 function takeVerdict({ banner, badge }) {
-  const drawn = document.createElement("template");
-  drawn.innerHTML = banner;
-  if (failingIn(drawn.content) === failingIn(document)) return;
+  const drawn = drawnFrom(banner);
+  if (failingIn(drawn) === failingIn(document)) return;
   const main = document.querySelector("main");
   const shown = document.querySelector("[data-verdict]");
   const focused = shown?.contains(document.activeElement) ? document.activeElement.href : undefined;
   shown?.remove();
-  main.prepend(drawn.content);
+  main.prepend(drawn);
   // The keyboard goes on at the same link, or where the page's content begins.
   const links = [...document.querySelectorAll("[data-verdict] a")];
   if (focused !== undefined) (links.find(({ href }) => href === focused) ?? main).focus();
@@ -156,7 +165,7 @@ function takeVerdict({ banner, badge }) {
 }
 
 function takeNumbers({ data }) {
-  const { figures, health, points: newest, ...verdict } = JSON.parse(data);
+  const { figures, health, points: newest, tables, ...verdict } = JSON.parse(data);
   takeVerdict(verdict);
   for (const { key, value, note, mood } of figures) {
     say(`[data-figure="${key}"]`, value);
@@ -168,7 +177,8 @@ function takeNumbers({ data }) {
     say(`[data-live="health-${key}-note"]`, note);
     document.querySelector(`[data-live="health-${key}"]`).className = `badge ${mood}`;
   }
-  take(newest);
-  state.textContent = "Live, every 5 s";
+  takePoints(newest);
+  takeTables(tables);
+  say("[data-live-state]", "Live, every 5 s");
 }
 openStream("/ops/live/numbers", state, { numbers: takeNumbers });

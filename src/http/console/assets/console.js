@@ -21,6 +21,16 @@ document.addEventListener("keydown", (event) => {
   box.focus();
 });
 
+// A double click, and Enter held down, send a form once: its reply may hold what is shown only once.
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && event.target.closest?.('form[method="post"] button'))
+    event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.closest?.('form[method="post"]'))
+    event.preventDefault();
+});
+
 // On a phone the navigation scrolls: where one is should be in sight.
 const here = document.querySelector(".pages [aria-current]");
 here?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -30,15 +40,14 @@ for (const text of navigator.clipboard ? document.querySelectorAll("[data-copy]"
   const button = Object.assign(document.createElement("button"), {
     type: "button",
     className: "link copy",
-    textContent: "Copy",
-    ariaLabel: `Copy ${text.dataset.copy}`,
   });
+  const say = (word) =>
+    Object.assign(button, { textContent: word, ariaLabel: `${word} ${text.dataset.copy}` });
+  say("Copy");
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text.dataset.copy);
-    button.textContent = "Copied";
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, 2000);
+    say("Copied");
+    setTimeout(say, 2000, "Copy");
   });
   text.after(" ", button);
 }

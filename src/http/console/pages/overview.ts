@@ -56,9 +56,23 @@ ${section("Health", healthList(numbers, network), liveState())}
     series: SERIES.map(({ label, unit }) => ({ label, unit })),
     points: numbers.points,
   })}</script>
-${section("Refusals of the last hour", refusals(numbers))}
-<div id="processes">${section("Processes", processes(numbers))}</div>
-${section("Last minutes in numbers", minutes(numbers.points))}`;
+${section("Refusals of the last hour", liveTable(refusals, numbers))}
+<div id="processes">${section("Processes", liveTable(processes, numbers))}</div>
+${section(
+  "Last minutes in numbers",
+  html`<details><summary>The charts' newest ten minutes as a table</summary>
+${liveTable(minutes, numbers)}</details>`,
+)}`;
+}
+
+type Draw = (numbers: Numbers) => Html;
+
+/** The overview's tables, in their order; the live stream sends them again. */
+export const TABLES: readonly Draw[] = [refusals, processes, minutes];
+
+/** A table whose rows the page's script keeps true. */
+function liveTable(draw: Draw, numbers: Numbers): Html {
+  return html`<div data-live-table>${draw(numbers)}</div>`;
 }
 
 function liveState(): Html {
@@ -134,8 +148,8 @@ function stateOf(process: KnownProcess, now: number): Html {
 
 const MINUTES_IN_NUMBERS = 10;
 
-function minutes(points: readonly Point[]): Html {
-  const list = table({
+function minutes({ points }: Numbers): Html {
+  return table({
     caption: "The newest ten minutes",
     rows: points.slice(-MINUTES_IN_NUMBERS).reverse(),
     columns: [
@@ -149,8 +163,6 @@ function minutes(points: readonly Point[]): Html {
       ),
     ],
   });
-  return html`<details><summary>The charts' newest ten minutes as a table</summary>
-${list}</details>`;
 }
 
 function measured(value: number | null): string | null {

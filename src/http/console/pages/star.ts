@@ -74,7 +74,7 @@ ${section(
     ],
     [
       "Decided by",
-      html`${walletActor}${star.type === "event" ? html`<br>${eventActor(star)}` : ""}`,
+      html`${walletActor}${star.type === "event" ? html` and ${eventActor(star)}` : ""}`,
     ],
     ["Holdings read", html`${instant(star.holdingsReadAt)}${staleness(star)}, at a mirror node`],
     [

@@ -1,5 +1,4 @@
 import { setCounter } from "./counters.ts";
-import { hasSlept } from "./page-clock.ts";
 import { reread } from "./reread.ts";
 import { service } from "./service.ts";
 
@@ -31,9 +30,9 @@ export function followLive(): void {
 }
 
 async function follow(signal: AbortSignal): Promise<void> {
-  // A resumed stream sends what was missed, but not the time.
+  // A resumed stream sends what was missed.
   const onOpen = (isResumed: boolean): void => {
-    if (hasSlept() || !isResumed) void reread();
+    if (!isResumed) void reread();
   };
   while (!signal.aborted) {
     try {

@@ -9,7 +9,10 @@ import { forgetWish, keepWish, showWish } from "./wish.ts";
 /** What every page does: its time, its counters, its stars. The rest is loaded where it is needed. */
 if ("error" in document.body.dataset) {
   // An error page has nothing that changes; reading it again would fail again.
-  keepTime(() => location.reload());
+  keepTime(
+    () => location.reload(),
+    () => undefined,
+  );
 } else {
   keepTime(() => void reread());
   followLive();

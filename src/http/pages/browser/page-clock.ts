@@ -33,7 +33,7 @@ let ahead = Date.now() - performance.now();
 const SLEPT_MS = 10_000;
 
 /** Whether this machine has slept since this was last asked: then `now` is behind. */
-export function hasSlept(): boolean {
+function hasSlept(): boolean {
   const before = ahead;
   ahead = Date.now() - performance.now();
   return ahead - before > SLEPT_MS;
@@ -55,8 +55,9 @@ function nextTurn(): number {
  * Keeps the countdown true, and says when there are other votes.
  *
  * @param turn runs after each 00:00 UTC, and after the end of a pass
+ * @param wake runs after a sleep of this machine, as `turn` does when absent: `now` is behind until the page is read again
  */
-export function keepTime(turn: () => void): void {
+export function keepTime(turn: () => void, wake = turn): void {
   const countdown = document.querySelector("[data-countdown]");
   const local = document.querySelector("[data-local]");
   let turnAt = nextTurn();
@@ -67,6 +68,7 @@ export function keepTime(turn: () => void): void {
     if (local !== null) local.textContent = localTime(midnight);
   };
   const look = (): void => {
+    if (hasSlept()) wake();
     if (now() >= turnAt + TURN_SLACK_MS) {
       turnAt = nextTurn();
       turn();

@@ -60,16 +60,19 @@ const UNREADABLE = "What the mirror node answered cannot be read. Try again.";
 function wakeComparison(button: HTMLButtonElement): void {
   const outcome = document.querySelector("[data-outcome]");
   button.disabled = false;
+  // While it asks it stays enabled: the keyboard's focus would be lost with it.
+  let isAsking = false;
   button.addEventListener("click", async () => {
+    if (isAsking) return;
+    isAsking = true;
     const say = (lines: readonly string[]): void => {
       const items = lines.map((line) => element("li", {}, line));
       outcome?.replaceChildren(element("ul", {}, ...items));
     };
     say(["Asking the mirror node…"]);
-    button.disabled = true;
     const { compare: id = "", mirror = "" } = button.dataset;
     const message = document.querySelector("[data-message]")?.textContent ?? "";
     say(await compareWithLedger({ id, mirror, message }).catch(() => [UNREADABLE]));
-    button.disabled = false;
+    isAsking = false;
   });
 }

@@ -68,10 +68,12 @@ async function readOnce(): Promise<void> {
   nameLocalTimes(fresh);
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
-  if (wallet !== document.body.dataset.wallet) return location.reload();
+  if (wallet !== document.body.dataset.wallet) return reload();
   const isNewDay = setClock(Number(now));
   for (const old of document.querySelectorAll<HTMLElement>("[data-counter]")) {
     const { counter = "" } = old.dataset;
+    // Of a star that is on its way the reply says more.
+    if (document.querySelector(`[data-star="${CSS.escape(counter)}"][data-pending]`)) continue;
     const begins = isNewDay && !counter.startsWith("event/") ? "0" : undefined;
     const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.
@@ -80,6 +82,13 @@ async function readOnce(): Promise<void> {
   }
   for (const name of LIVING) replaceAll(fresh, name, isNewDay);
   document.dispatchEvent(new CustomEvent("reread"));
+}
+
+/** A sign-in under way would be lost: first its sheet is closed. */
+function reload(): void {
+  const sheet = document.querySelector("dialog");
+  if (sheet === null) location.reload();
+  else sheet.addEventListener("close", () => location.reload(), { once: true });
 }
 
 const sameIn = (fresh: Document, old: Element, name: string): Element | null =>

@@ -3,7 +3,7 @@ import { browserWallets } from "./browser-wallets.ts";
 import { element } from "./element.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
-import { service } from "./service.ts";
+import { deadline, service } from "./service.ts";
 import { type Asking, type Wallet, WalletError } from "./wallets.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function signIn(why?: string): Promise<void> {
   if (document.querySelector("dialog") !== null) return;
   const sheet = openSheet(why);
   try {
-    const config = await service.config();
+    const config = await service.config(deadline());
     const groups = await findWallets(config);
     sheet.show(groups);
   } catch (error) {
@@ -59,7 +59,8 @@ function hederaWallet(projectId: string, chainId: string): Wallet {
 }
 
 async function signInWith(wallet: Wallet, asking: Asking): Promise<void> {
-  await service.signIn(await wallet.connect(asking), { signal: asking.signal });
+  const account = await wallet.connect(asking);
+  await service.signIn(account, { signal: asking.signal }).finally(() => account.leave?.());
   location.reload();
 }
 
@@ -80,7 +81,7 @@ const WALLET_SENTENCES: Readonly<Record<number, string>> = {
 function sentenceOf(error: unknown): string {
   if (error instanceof StarboardError) return refusalSentence(error, now());
   if (error instanceof WalletError) return error.message;
-  if (error instanceof TypeError) return NO_ANSWER;
+  if (error instanceof TypeError || error instanceof DOMException) return NO_ANSWER;
   const code = Number((error as { code?: unknown } | null)?.code);
   return WALLET_SENTENCES[code] ?? "The wallet did not sign. Try again.";
 }
@@ -91,7 +92,7 @@ const NO_WALLET =
 /** A dialog of the browser's own: it holds the focus, and Escape closes it. */
 function openSheet(why = "Your wallet signs a text. That costs nothing and moves nothing.") {
   const title = element("h2", { id: "sign-in-title", textContent: "Sign in with a wallet" });
-  const lead = element("p", { className: "lead", textContent: why });
+  const lead = element("p", { id: "sign-in-why", className: "lead", textContent: why });
   const list = element("div", { className: "wallets" });
   const note = element("p", { textContent: "Looking for wallets…" });
   note.setAttribute("role", "status");
@@ -100,6 +101,7 @@ function openSheet(why = "Your wallet signs a text. That costs nothing and moves
   close.addEventListener("click", () => dialog.close());
   const dialog = element("dialog", {}, title, lead, list, note, more, close);
   dialog.setAttribute("aria-labelledby", title.id);
+  dialog.setAttribute("aria-describedby", lead.id);
   const leaving = new AbortController();
   dialog.addEventListener("close", () => {
     leaving.abort();
@@ -110,17 +112,24 @@ function openSheet(why = "Your wallet signs a text. That costs nothing and moves
   const say = (text: string): void => {
     note.textContent = text;
   };
-  const show = (...content: readonly HTMLElement[]): void => {
-    more.replaceChildren(...content);
-    list.hidden = content.length > 0;
-    more.querySelector("a")?.focus();
-  };
-  const choose = async (wallet: Wallet): Promise<void> => {
-    say(`Waiting for ${wallet.name}…`);
-    await signInWith(wallet, { show, signal: leaving.signal }).catch((error: unknown) => {
-      show();
-      say(sentenceOf(error));
-    });
+  let newest = 0;
+  const choose = async (wallet: Wallet, button: HTMLElement): Promise<void> => {
+    newest += 1;
+    const choice = newest;
+    // A wallet that was chosen before another may still sign in, and says nothing here.
+    const tell = (text: string, ...content: readonly HTMLElement[]): void => {
+      if (choice !== newest) return;
+      say(text);
+      more.replaceChildren(...content);
+      const wasHidden = list.hidden;
+      list.hidden = content.length > 0;
+      // What had the focus is gone.
+      (more.querySelector("a") ?? (wasHidden ? button : null))?.focus();
+    };
+    tell(`Waiting for ${wallet.name}…`);
+    await signInWith(wallet, { tell, signal: leaving.signal }).catch((error: unknown) =>
+      tell(sentenceOf(error)),
+    );
   };
   return {
     say,
@@ -135,9 +144,12 @@ function openSheet(why = "Your wallet signs a text. That costs nothing and moves
   };
 }
 
-function walletButton(wallet: Wallet, choose: (wallet: Wallet) => Promise<void>): HTMLElement {
+function walletButton(
+  wallet: Wallet,
+  choose: (wallet: Wallet, button: HTMLElement) => Promise<void>,
+): HTMLElement {
   const button = element("button", { type: "button" }, element("strong", {}, wallet.name));
   button.append(element("span", {}, wallet.note));
-  button.addEventListener("click", () => void choose(wallet));
+  button.addEventListener("click", () => void choose(wallet, button));
   return button;
 }

@@ -1,8 +1,7 @@
 import { SignClient } from "@walletconnect/sign-client";
 import { renderSVG } from "uqr";
-import type { Signer } from "../../../../packages/client/src/index.ts";
 import { element } from "./element.ts";
-import { type Asking, WalletError } from "./wallets.ts";
+import { type Account, type Asking, WalletError } from "./wallets.ts";
 
 const SIGN = "hedera_signMessage";
 /** WalletConnect's code for "the session is over". */
@@ -45,10 +44,10 @@ async function openClient(projectId: string): Promise<Client> {
  */
 export async function openAccount(
   { projectId, chainId }: Network,
-  { show, signal }: Asking,
-): Promise<Signer> {
+  { tell, signal }: Asking,
+): Promise<Account> {
   const { relay, uri, approval } = await within(RELAY_WITHIN_MS, invite({ projectId, chainId }));
-  show(invitation(uri));
+  tell("Scan the code with your wallet.", invitation(uri));
   const { topic, namespaces } = await approval().catch(sayIfLate);
   const end = () => leave(relay.disconnect({ topic, reason: DONE }));
   const account = namespaces.hedera?.accounts.find((each) => each.startsWith(`${chainId}:`));
@@ -59,21 +58,18 @@ export async function openAccount(
       `The wallet opened no account of the network ${network}. Choose one there.`,
     );
   }
-  show(element("p", { textContent: "Your wallet is connected. Confirm the text there." }));
+  tell("Your wallet is connected. Confirm the text there.");
   return {
     wallet: account.slice(chainId.length + 1),
     async sign(message) {
       const params = { signerAccountId: account, message };
       const asked = { topic, chainId, request: { method: SIGN, params } };
-      try {
-        const { signatureMap } = await relay
-          .request<{ signatureMap: string }>(asked)
-          .catch(sayIfLate);
-        return { scheme: "hip820", signature: signatureMap };
-      } finally {
-        await end();
-      }
+      const { signatureMap } = await relay
+        .request<{ signatureMap: string }>(asked)
+        .catch(sayIfLate);
+      return { scheme: "hip820", signature: signatureMap };
     },
+    leave: end,
   };
 }
 

@@ -6,18 +6,24 @@ export type Signed = Awaited<ReturnType<Signer["sign"]>>;
 /** A wallet that cannot sign in; its message is a sentence for people. */
 export class WalletError extends Error {}
 
+/** An account that a wallet opened for this page. */
+export interface Account extends Signer {
+  /** Lets the wallet know that it is no longer needed, signed or not. */
+  leave?(): Promise<void>;
+}
+
 /** A wallet that can be chosen: the one shape for every kind of them. */
 export interface Wallet {
   readonly name: string;
   readonly note: string;
   /** Opens an account for this page; people may be asked by the wallet itself. */
-  connect(asking: Asking): Promise<Signer>;
+  connect(asking: Asking): Promise<Account>;
 }
 
 /** The person who has chosen a wallet. */
 export interface Asking {
-  /** Shows what has to be done to reach the wallet. */
-  show(content: HTMLElement): void;
+  /** Says how far it is, and shows what is needed to reach the wallet. */
+  tell(text: string, ...content: readonly HTMLElement[]): void;
   /** Aborts when it is no longer wanted. */
   readonly signal: AbortSignal;
 }
