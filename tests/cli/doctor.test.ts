@@ -1,3 +1,4 @@
+// timeout: 120 s
 /**
  * Goal: every fault of an environment is named before the first start, with what to do. Method:
  * real servers, of which one at a time is set wrong or is away; the commands once each.
