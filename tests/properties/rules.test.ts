@@ -22,8 +22,7 @@ import type { Attribution } from "../../actors/nft-accounting.ts";
 import { foldWalletDay, walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
 import { countWeight } from "../../src/hosting/propose.ts";
 import { deepFreeze } from "./facts.ts";
-import { history } from "./histories.ts";
-import { rules, SEED } from "./rules.ts";
+import { onHistories, rules } from "./rules.ts";
 import { dayStarOf, type EventState, type Outcome, playOnce, type Row, realCore } from "./world.ts";
 
 const RUNS = 500;
@@ -74,10 +73,7 @@ function withheld(row: Row | null): number {
 
 /** Runs over the stars of random histories. */
 function onOutcomes(holds: (outcome: Outcome) => void, numRuns = RUNS): void {
-  const property = fc.property(history, (given) =>
-    playOnce(realCore, given).outcomes.forEach(holds),
-  );
-  fc.assert(property, { seed: SEED, numRuns });
+  onHistories({ numRuns }, (given) => playOnce(realCore, given).outcomes.forEach(holds));
 }
 
 test("the histories reach every situation that the rules tell apart", () => {
@@ -94,18 +90,15 @@ test("the histories reach every situation that the rules tell apart", () => {
 });
 
 test("the host folds the journal's rows to the live wallet-day", () => {
-  fc.assert(
-    fc.property(history, (given) => {
-      const { rows, walletDays } = playOnce(realCore, given);
-      for (const [name, live] of walletDays) {
-        const { wallet, day } = live.context;
-        const stars = rows.filter((row) => row.wallet === wallet && row.day === day).map(dayStarOf);
-        const { seasonId } = live.context;
-        assert.deepEqual(foldWalletDay({ wallet, day }, stars, seasonId), live, name);
-      }
-    }),
-    { seed: SEED, numRuns: RUNS / 5 },
-  );
+  onHistories({ numRuns: RUNS }, (given) => {
+    const { rows, walletDays } = playOnce(realCore, given);
+    for (const [name, live] of walletDays) {
+      const { wallet, day } = live.context;
+      const stars = rows.filter((row) => row.wallet === wallet && row.day === day).map(dayStarOf);
+      const { seasonId } = live.context;
+      assert.deepEqual(foldWalletDay({ wallet, day }, stars, seasonId), live, name);
+    }
+  });
 });
 
 /** The part of an event's actor that the journal would load for a star: see `loadSlices`. */

@@ -97,15 +97,14 @@ export function play(core: Core, { intents, passes }: History): World {
   return world;
 }
 
-const played = new WeakMap<Core, Map<string, World>>();
+const played = new WeakMap<Core, WeakMap<History, World>>();
 
 /** As `play`; the same histories meet every property, so each is played once per core. */
 export function playOnce(core: Core, given: History): World {
-  const worlds = played.get(core) ?? new Map<string, World>();
+  const worlds = played.get(core) ?? new WeakMap<History, World>();
   played.set(core, worlds);
-  const key = JSON.stringify(given);
-  const world = worlds.get(key) ?? play(core, given);
-  worlds.set(key, world);
+  const world = worlds.get(given) ?? play(core, given);
+  worlds.set(given, world);
   return world;
 }
 
