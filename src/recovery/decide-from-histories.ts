@@ -65,7 +65,8 @@ function heldThen(
     const count = star.holdings[`collection${name}`];
     const span = { from: at - LAG_MS, to: at + LEAD_MS };
     const { always, ever } = heldBetween(ownerships[name], wallet, span);
-    const others = ever.filter((serial) => !always.includes(serial));
+    const sure = new Set(always);
+    const others = ever.filter((serial) => !sure.has(serial));
     const serials = [...always, ...others].slice(0, count).sort((one, other) => one - other);
     const isCertain = count === 0 || (serials.length === count && ever.length === count);
     return { serials, isCertain };
