@@ -124,6 +124,11 @@ const mistakes: readonly Mistake[] = [
     "const adopted = adopt({ topicId, payer }, said, journal);",
     "const adopted = adopt({ topicId, payer }, said.slice(0, 0), journal);",
   ]),
+  mistake("a dump of before the first worker is taken for no copy", [
+    "tests/sim/journal/publishing.ts",
+    "if (tables.stars.size === 0) tables.home ??= identity;",
+    "if (tables.stars.size < 0) tables.home ??= identity;",
+  ]),
   mistake(
     "a wallet in memory is decided at the instant of an older reading of its pass",
     [

@@ -35,6 +35,8 @@ export class Clients {
   /** Requests that were made, and stars that were accepted. */
   asked = 0;
   accepted = 0;
+  /** They look away until this instant of the world. */
+  pauseUntil = 0;
   readonly #parts: ClientsParts;
   #open = 0;
   #keys = 0;
@@ -53,6 +55,10 @@ export class Clients {
   voteUntil(votes: number): void {
     const { random, time } = this.#parts;
     if (this.asked >= votes) return;
+    if (time.now < this.pauseUntil) {
+      time.in(this.pauseUntil - time.now, null, () => this.voteUntil(votes));
+      return;
+    }
     const wanted = this.#want();
     this.ask(wanted);
     // Two tabs.

@@ -113,13 +113,14 @@ export class Processes {
     time.current = current;
   }
 
-  /** SIGKILL: nothing of the process happens any more, and another one takes its place. */
-  kill(gone: Process): void {
+  /** SIGKILL: nothing of the process happens any more, and another one takes its place, after a rest (ms). */
+  kill(gone: Process, restMs = 0): void {
     const { time, random, note } = this.#parts;
     if (!gone.isAlive) return;
     gone.isAlive = false;
     note(`${gone.name} dies`);
-    time.in(random.between(200, 1_500), null, () => this.#start(gone.kind, gone.slot));
+    const afterMs = restMs + random.between(200, 1_500);
+    time.in(afterMs, null, () => this.#start(gone.kind, gone.slot));
     for (const lose of gone.asked) lose();
   }
 

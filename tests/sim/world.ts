@@ -31,6 +31,8 @@ const PUBLISH_WITHIN_MS = 1_200_000;
 const WALLETS_LOOKED_AT = 5;
 /** Copies of the journal that may take its place. */
 const COPIES = 6;
+/** A transaction's whole time, and what a mirror node may be behind. */
+const REST_MS = 200_000;
 const SEASONS_MAX = 40;
 /** Passes are granted for seasons that begin or end within so long of now. */
 const NEAR_MS = 20_000;
@@ -216,7 +218,8 @@ class World {
       this.#operate();
     }
     this.#time.in(3_000, null, () => clients.voteUntil(this.#votes));
-    await this.#until(() => clients.asked >= this.#votes && !clients.isWaiting);
+    const isOver = () => clients.asked >= this.#votes && this.#time.now >= clients.pauseUntil;
+    await this.#until(() => isOver() && !clients.isWaiting);
     this.#trace.note("the faults end");
     this.#faults.end();
     for (const each of this.#processes.all) each.frozenUntil = 0;
@@ -388,7 +391,9 @@ class World {
   /** Copies of the journal, as dumps and a replica that lags behind would be. */
   #keepCopies(): void {
     if (this.#isOver) return;
-    this.#copies = [...this.#copies, this.#journal.tables.copy()];
+    const { stars, home } = this.#journal.tables;
+    // One of before any web process ran holds nothing, and is put under none that runs.
+    if (stars.size > 0 || home !== null) this.#copies.push(this.#journal.tables.copy());
     // The oldest with stars stays: where workers start late, it is of before they knew the topics.
     const [oldest] = this.#copies;
     if (this.#copies.length > COPIES) this.#copies.splice(oldest?.stars.size === 0 ? 0 : 1, 1);
@@ -397,9 +402,11 @@ class World {
 
   /** An older copy takes the journal's place: a dump is restored, a replica promoted, a disk rolled back. */
   #goBack(): void {
-    if (this.#copies.length === 0) return;
-    const noticed = this.#copies.filter((copy) => this.#isNoticed(copy));
-    const isSameServer = noticed.length > 0 && this.#random.chance(0.7);
+    if (this.#copies.length === 0 || this.#time.now < this.#clients.pauseUntil) return;
+    // Where all stands still meanwhile, nothing is on its way any more, and no worker need notice.
+    const isAtRest = this.#random.chance(0.15);
+    const noticed = isAtRest ? this.#copies : this.#copies.filter((each) => this.#isNoticed(each));
+    const isSameServer = noticed.length > 0 && (isAtRest || this.#random.chance(0.7));
     const copy = this.#random.pick(isSameServer ? noticed : this.#copies);
     this.#copies = this.#copies.slice(0, this.#copies.indexOf(copy) + 1);
     this.#journal.tables = copy.copy();
@@ -409,11 +416,13 @@ class World {
     for (const each of this.#processes.all) {
       this.#time.in(this.#random.between(0, 1_000), each, () => each.onClose?.());
     }
-    if (this.#random.chance(0.5)) return;
+    if (!isAtRest && this.#random.chance(0.5)) return;
     // An operator who puts a disk back, or moves to another server, stops everything, and may start
     // with an empty Redis there.
-    if (!isSameServer && this.#random.chance(0.5)) this.#redis.flush();
-    for (const each of this.#processes.all) this.#processes.kill(each);
+    if (isAtRest || (!isSameServer && this.#random.chance(0.5))) this.#redis.flush();
+    const restMs = isAtRest ? REST_MS : 0;
+    this.#clients.pauseUntil = this.#time.now + restMs;
+    for (const each of this.#processes.all) this.#processes.kill(each, restMs);
   }
 
   /**
