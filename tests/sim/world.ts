@@ -237,6 +237,8 @@ class World {
   }
 
   #inject(kind: Sudden): void {
+    // All stands still: clocks that went on jumping would leave the ledger's far behind.
+    if (this.#time.now < this.#clients.pauseUntil) return;
     this.#faults.count(kind);
     this.#trace.note(kind);
     const random = this.#random;
@@ -402,7 +404,7 @@ class World {
 
   /** An older copy takes the journal's place: a dump is restored, a replica promoted, a disk rolled back. */
   #goBack(): void {
-    if (this.#copies.length === 0 || this.#time.now < this.#clients.pauseUntil) return;
+    if (this.#copies.length === 0) return;
     // Where all stands still meanwhile, nothing is on its way any more, and no worker need notice.
     const isAtRest = this.#random.chance(0.15);
     const noticed = isAtRest ? this.#copies : this.#copies.filter((each) => this.#isNoticed(each));
