@@ -1,5 +1,5 @@
 import { refusalOf, StarboardError } from "./error.ts";
-import type { CallOptions, Send } from "./request.ts";
+import { type CallOptions, platformFetch, type Send } from "./request.ts";
 import type { components } from "./voting-openapi.ts";
 import { wait } from "./wait.ts";
 
@@ -54,8 +54,8 @@ export async function* followLive(
   try {
     while (!leaving.signal.aborted) {
       let waitMs = 0;
-      // Outside: a bad URL or id stays bad.
-      const { headers } = new Request(url);
+      // Outside: a bad URL or id stays bad. What stands in for `fetch` may read other URLs.
+      const headers = send === platformFetch ? new Request(url).headers : new Headers();
       headers.set("accept", "text/event-stream");
       if (position.id !== "") headers.set("last-event-id", position.id);
       try {

@@ -1,6 +1,13 @@
 import { type ErrorCode, StarboardError } from "./error.ts";
 import { followLive, type LiveEvent, type LiveOptions } from "./live.ts";
-import { type CallOptions, pathPart, readReply, type Send, urlOf } from "./request.ts";
+import {
+  type CallOptions,
+  pathPart,
+  platformFetch,
+  readReply,
+  type Send,
+  urlOf,
+} from "./request.ts";
 import type { components, operations } from "./voting-openapi.ts";
 import { wait } from "./wait.ts";
 
@@ -100,8 +107,7 @@ const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
  */
 export function voting(options: VotingOptions): Voting {
   const { baseUrl, cookie = false } = options;
-  // Called by its name: a browser's `fetch` is a function of the window alone.
-  const send: Send = options.fetch ?? ((...given) => fetch(...given));
+  const send = options.fetch ?? platformFetch;
   const retry = { ...RETRY, ...options.retry };
   let { token } = options;
 
