@@ -3,9 +3,6 @@ import { refusalOf } from "./error.ts";
 /** Sends a request; the platform's own `fetch`, or what stands in for it. */
 export type Send = typeof fetch;
 
-/** The platform's own, called by its name: a browser's `fetch` is a function of the window alone. */
-export const platformFetch: Send = (...given) => fetch(...given);
-
 /** What every call takes. */
 export interface CallOptions {
   readonly signal?: AbortSignal;

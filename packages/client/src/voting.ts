@@ -1,13 +1,6 @@
 import { type ErrorCode, StarboardError } from "./error.ts";
 import { followLive, type LiveEvent, type LiveOptions } from "./live.ts";
-import {
-  type CallOptions,
-  pathPart,
-  platformFetch,
-  readReply,
-  type Send,
-  urlOf,
-} from "./request.ts";
+import { type CallOptions, pathPart, readReply, type Send, urlOf } from "./request.ts";
 import type { components, operations } from "./voting-openapi.ts";
 import { wait } from "./wait.ts";
 
@@ -107,7 +100,8 @@ const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
  */
 export function voting(options: VotingOptions): Voting {
   const { baseUrl, cookie = false } = options;
-  const send = options.fetch ?? platformFetch;
+  // Called by its name: a browser's `fetch` is a function of the window alone.
+  const send: Send = options.fetch ?? ((...given) => fetch(...given));
   const retry = { ...RETRY, ...options.retry };
   let { token } = options;
 
@@ -155,7 +149,8 @@ export function voting(options: VotingOptions): Voting {
       return (await ask<Schemas["StarsOfDay"]>("/stars", { ...given, query: { day } })).stars;
     },
     receipt: async (id, given) => ask(`/stars/${pathPart(id)}`, given),
-    live: (given) => followLive({ send, url: urlOf(baseUrl, "/voting/live") }, given),
+    live: (given) =>
+      followLive({ send, url: urlOf(baseUrl, "/voting/live"), isOwn: !options.fetch }, given),
   };
 }
 
