@@ -11,7 +11,8 @@ create table operator (
   last_used_at epoch_ms,
   revoked_at epoch_ms
 );
-create unique index operator_name on operator (name) where revoked_at is null;
+-- In the operator log Ada and ada would be two, and a revocation of the one leave the other.
+create unique index operator_name on operator (lower(name)) where revoked_at is null;
 
 -- The service's role may revoke an operator, and not take that back.
 create function revoke_operator(named text, out name text, out revoked_at bigint) returns setof record

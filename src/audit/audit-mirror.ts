@@ -29,10 +29,8 @@ export async function newestFirst(urls: readonly string[]): Promise<readonly str
   }));
   const behind = await findBehind(nodes, []);
   await Promise.all(nodes.map((node) => node.close()));
-  return urls.toSorted(
-    (one, other) =>
-      Number(behind.includes(urls.indexOf(one))) - Number(behind.includes(urls.indexOf(other))),
-  );
+  const late = urls.filter((_, place) => behind.includes(place));
+  return [...urls.filter((url) => !late.includes(url)), ...late];
 }
 
 /**

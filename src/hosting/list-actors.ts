@@ -50,7 +50,7 @@ interface Search extends Named {
 
 const START: Place = { type: "wallet-day", lastStar: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
 
-/** Of 24,000 stars each they take a part of the 1.5 s that a reader's statement has; a page of such days takes more. */
+/** For one statement: five of 24,000 stars each take a part of the 1.5 s that a reader's has, fifty take more. */
 const DAYS_AT_ONCE = 5;
 
 /**

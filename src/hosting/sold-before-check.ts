@@ -1,6 +1,7 @@
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { Holdings } from "../../actors/holdings.ts";
+import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import type { CountedNft } from "../holdings/read-holdings.ts";
 import { decideEnds } from "../journal/decide-ends.ts";
@@ -126,14 +127,23 @@ async function refuseOldReading(
   );
 }
 
-/** Asks the mirror node about many, so many at once. @throws what one of them throws; no later one is asked */
+/**
+ * Asks the mirror node about many, so many at once.
+ *
+ * @throws what one of them throws; RetryableError `HOLDINGS_UNAVAILABLE` where they take longer than a
+ *   wallet's reading may. No later one is asked then
+ */
 async function inPieces<T, R>(
   all: readonly T[],
   atOnce: number,
   ask: (one: T) => Promise<R>,
 ): Promise<R[]> {
+  const endsAt = performance.now() + bounds.holdingsDeadlineMs;
   const answers: R[] = [];
   for (let from = 0; from < all.length; from += atOnce) {
+    if (performance.now() >= endsAt) {
+      throw new RetryableError("HOLDINGS_UNAVAILABLE", "the mirror node is slow about many NFTs");
+    }
     const piece = all.slice(from, from + atOnce);
     answers.push(...(await Promise.all(piece.map(ask))));
   }

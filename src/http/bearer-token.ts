@@ -1,6 +1,6 @@
 /**
- * What a header `Authorization: Bearer` brings, of whatever form: the scheme in any case, then
- * spaces and nothing else between the two (RFC 9110, section 11.4; RFC 6750, section 2.1).
+ * The token of a header `Authorization: Bearer`, whatever its form: the scheme in any case, then
+ * spaces alone (RFC 9110, section 11.4; RFC 6750, section 2.1).
  *
  * @param header its value, without white space at its ends, as every parser gives it
  * @returns undefined without a header, for another scheme, and for a bare `Bearer`

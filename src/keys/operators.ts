@@ -54,17 +54,15 @@ export async function addOperator(
   }
   const role = readRole(given.role);
   const token = makeKey(OPERATOR_PREFIX);
-  const taken = badField("name", `there is an operator ${name} already, maybe in other capitals`);
-  // In the operator log Ada and ada would be two, and a revocation of the one leave the other.
   const [row] = await runStatement(sql<{ createdAt: number }[]>`
     insert into operator (id, name, role, token_hash, created_at)
-    select ${uuidv7()}::uuid, ${name}, ${role}, ${hashOf(token)}, now_ms()
-    where not exists (
-      select from operator where lower(name) = lower(${name}) and revoked_at is null)
+    values (${uuidv7()}, ${name}, ${role}, ${hashOf(token)}, now_ms())
     returning created_at as "createdAt"`).catch((error) => {
-    throw codeOf(error) === UNIQUE_VIOLATION ? taken : error;
+    const isTaken = codeOf(error) === UNIQUE_VIOLATION;
+    const taken = `there is an operator ${name} already, maybe in other capitals`;
+    throw isTaken ? badField("name", taken) : error;
   });
-  if (row === undefined) throw taken;
+  if (row === undefined) throw new Error("the operator was not stored");
   return { name, role, token, createdAt: row.createdAt };
 }
 

@@ -53,7 +53,6 @@ export function watchJournal(parts: JournalWatchParts) {
   const { sql, log, topics, lookEveryMs = LOOK_EVERY_MS, patienceMs = PATIENCE_MS } = parts;
   const worker = randomUUID();
   const readTopics = topicsReader(parts);
-  const noteLost = callWhenFound(parts.onCaughtUp);
   const contradiction = rememberContradiction(() => looking.wake());
   let state: JournalState = "unread";
   let database: KnownDatabase | undefined;
@@ -93,8 +92,9 @@ export function watchJournal(parts: JournalWatchParts) {
     }
     database = { identity: seen.identity, epoch: seen.epoch };
     if (!isRead) void read();
-    const lost = noteLost(await countLost(sql));
+    const lost = await countLost(sql);
     if (lostBefore !== connectionsLost) return;
+    if (state === "behind" && lost === 0) parts.onCaughtUp?.();
     const before = state;
     state = judge(lost);
     if (state !== "unread") resolveFirst();
@@ -130,16 +130,6 @@ export function watchJournal(parts: JournalWatchParts) {
     /** Raises the alarm that machine and journal contradict each other. Never throws and never waits. */
     contradicted: contradiction.note,
     close: () => looking.close().then(() => contradiction.end(sql, worker)),
-  };
-}
-
-/** @returns a function that hands on how many stars are lost, and calls where there were some and are none */
-function callWhenFound(call: () => void = () => undefined): (lost: number) => number {
-  let before = 0;
-  return (lost) => {
-    if (before > 0 && lost === 0) call();
-    before = lost;
-    return lost;
   };
 }
 

@@ -78,7 +78,8 @@ async function pursue(
 ): Promise<Exclude<Next, { kind: "send" }>> {
   const lane = context.lanes[star.topic];
   const { payer } = parseTransactionId(given.transactionId);
-  if (given.sends === 0 && (payer !== context.topic.payer || given.topicId !== lane.topicId)) {
+  const isOfToday = payer === context.topic.payer && given.topicId === lane.topicId;
+  if (!isOfToday && given.sends === given.refusals) {
     return newId(context, given, "made under other settings");
   }
   let attempt = given.signed === null ? await sign(context, star, given) : given;

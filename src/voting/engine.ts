@@ -1,4 +1,5 @@
 import { batcher } from "../batcher.ts";
+import { bounds } from "../bounds.ts";
 import type { FollowedClock } from "../clock.ts";
 import { type ActorSource, createHost } from "../hosting/host.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
@@ -16,8 +17,12 @@ import { findSessions } from "./session.ts";
 /** Most loads of one tick that share a select. */
 const LOADS = { keysMax: 256 };
 
-/** The claims on more NFTs are loaded by themselves: no other star waits for them. */
+/**
+ * The claims on more NFTs are loaded by themselves, on two of the writer's connections: no other star
+ * waits for them, and no session.
+ */
 const LARGE_FROM_SERIALS = 1_000;
+const LARGE_LOADS = { keysMax: 1, callsMax: 2, waitMsMax: bounds.statementDeadlineMs };
 
 function isLarge({ serialsA, serialsB }: SliceKey): boolean {
   return serialsA.length + serialsB.length > LARGE_FROM_SERIALS;
@@ -48,7 +53,7 @@ export function createEngine(options: {
     LOADS,
   );
   const loadOf = (keys: readonly SliceKey[]) => loadSlices(writer, keys);
-  const [loadSlice, loadLargeSlice] = [batcher(loadOf, LOADS), batcher(loadOf, { keysMax: 1 })];
+  const [loadSlice, loadLargeSlice] = [batcher(loadOf, LOADS), batcher(loadOf, LARGE_LOADS)];
   const casting: CastStarDeps = {
     ...options,
     host: createHost({ ...options, load: loadWalletDay }),

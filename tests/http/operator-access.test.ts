@@ -10,6 +10,8 @@ import { suite } from "uvu";
 import { operatorAccess } from "../../src/http/operator-access.ts";
 import { addOperator, listOperators, revokeOperator } from "../../src/keys/operators.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { type Service, send, startService } from "../support/service.ts";
 import { sendForm } from "./console/browser-session.ts";
 
@@ -141,6 +143,26 @@ test("a named operator's token opens the API until it is revoked, and is counted
   const { token: viewer } = await addOperator(own.sql, { name: "Grace", role: "viewer" });
   assert.equal((await send(own, "GET /metrics", { token: viewer })).status, 200);
   await own.close();
+});
+
+test("of names that differ in capitals alone one is added, also at the same time", async ({
+  service,
+}) => {
+  const held = await reserveConnection(service.sql);
+  await held`begin`;
+  await addOperator(held, { name: "Zoë", role: "viewer" });
+  let hasEnded = false;
+  const second = addOperator(service.sql, { name: "ZOË", role: "viewer" })
+    .then(() => "added", String)
+    .finally(() => {
+      hasEnded = true;
+    });
+  const waits = async () =>
+    hasEnded || (await service.sql`select from pg_locks where not granted`).length > 0;
+  await until("the second one waits", waits);
+  await held`commit`;
+  held.release();
+  assert.match(await second, /there is an operator ZOË already, maybe in other capitals/);
 });
 
 /** A judge without Redis, on a clock of its own, and what it said in the log. */

@@ -209,13 +209,16 @@ for (const of of ["A", "B"] as const) {
       ends: [],
     };
     const holdings = { collectionA: [], collectionB: [], [`collection${of}`]: serials, readAt };
-    const asked = { now: 0, most: 0, all: 0, fails: false };
+    const asked = { now: 0, most: 0, all: 0, fails: false, tookMs: 0 };
+    const { now } = performance;
     const ask = async <T>(answer: T): Promise<T> => {
       asked.all += 1;
       asked.now += 1;
       asked.most = Math.max(asked.most, asked.now);
       await new Promise((resolve) => setImmediate(resolve));
       asked.now -= 1;
+      const { tookMs } = asked;
+      if (tookMs > 0) performance.now = () => now.call(performance) + tookMs;
       if (asked.fails) throw new Error("no answer");
       return answer;
     };
@@ -234,6 +237,13 @@ for (const of of ["A", "B"] as const) {
     assert.ok(asked.most <= 64, `${asked.most} at once`);
     Object.assign(asked, { all: 0, fails: true });
     await assert.rejects(withSold(deps, { target, wallet: buyer, holdings }, given), /no answer/);
+    assert.ok(asked.all <= 64, `${asked.all} asked`);
+    Object.assign(asked, { all: 0, fails: false, tookMs: 2_500 });
+    await assert
+      .rejects(withSold(deps, { target, wallet: buyer, holdings }, given), {
+        code: "HOLDINGS_UNAVAILABLE",
+      })
+      .finally(() => Object.assign(performance, { now }));
     assert.ok(asked.all <= 64, `${asked.all} asked`);
   });
 }

@@ -435,6 +435,25 @@ for (const step of ["pub.id_reserved", "pub.bytes_stored"] as const) {
   });
 }
 
+test("a star that nodes were too busy to take before the topics were changed goes to the new topic", async () => {
+  rig.ledger.sendFaults.push({ kind: "refused", status: "BUSY" });
+  const starId = await rig.box();
+  await rig.publisher().run({ steps: 1 });
+  assert.equal((await rig.row(starId)).topic_id, TOPICS.event);
+  rig.topics = { ...TOPICS, event: "0.0.7003" };
+  await beginReading(rig.sql, "0.0.7003");
+  await rig.publisher().run();
+  assert.equal((await rig.row(starId)).topic_id, "0.0.7003");
+  await assertPublished(starId);
+  assert.deepEqual(
+    (await rig.attempts(starId)).map(({ outcome, sends }) => [outcome, sends]),
+    [
+      ["refused", 1],
+      ["published", 1],
+    ],
+  );
+});
+
 test("another sender's message under the star's id never counts as the star's", async () => {
   const starId = await rig.box();
   await assert.rejects(rig.publisher({ at: "pub.bytes_stored", hit: 1 }).run());

@@ -5,6 +5,7 @@ import { beginReading } from "../../src/publishing/confirm.ts";
 import { mayLackStars } from "../../src/publishing/journal-behind.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { settleInWithoutStars } from "../../src/store/database-identity.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { boxStar, eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
 
@@ -115,6 +116,15 @@ test("a dump of stars before the first worker is known for a copy without a witn
 test("a journal with stars is not called at home by a web process", async () => {
   await boxStar(rig.sql, "event", 1_835_308_780_000);
   await settleInWithoutStars(rig.sql);
+  assert.equal((await rig.sql`select from journal_home`).length, 0);
+});
+
+test("where nothing can be written, as on a standby, a web process starts without a home for the journal", async () => {
+  const standby = await reserveConnection(rig.sql);
+  await standby`set default_transaction_read_only = on`;
+  await settleInWithoutStars(standby);
+  await standby`reset default_transaction_read_only`;
+  standby.release();
   assert.equal((await rig.sql`select from journal_home`).length, 0);
 });
 

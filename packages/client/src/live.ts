@@ -24,26 +24,23 @@ export type LiveEvent = { readonly lastEventId: string } & (
 export interface LiveOptions extends CallOptions {
   /** Goes on behind this event. */
   readonly lastEventId?: string;
-  /**
-   * Runs when a stream has opened. One that does not resume sends nothing of what was before: read
-   * then what you show.
-   */
+  /** Runs when a stream opens. Unless it resumes, read again what you show. */
   readonly onOpen?: (isResumed: boolean) => void;
 }
 
 /** Until the stream says otherwise. */
 const RETRY_MS = 3_000;
-/** The service says something every 15 s: after this long the connection is dead. */
+/** The service says something every 15 s: else the connection is dead. */
 const SILENCE_MS = 40_000;
 
 /**
- * Follows the counters until the signal aborts or the caller stops asking; a stream that ends or
- * fails is opened again behind the last event.
+ * Follows the counters until the signal aborts or the caller stops; a stream that ends is opened
+ * again behind the last event.
  *
  * @throws StarboardError for a refusal that waiting does not cure
  */
 export async function* followLive(
-  { send, url }: { readonly send: Send; readonly url: string },
+  { send, url, isOwn }: { readonly send: Send; readonly url: string; readonly isOwn: boolean },
   { signal, lastEventId = "", onOpen }: LiveOptions = {},
 ): AsyncGenerator<LiveEvent, void> {
   const position = { id: lastEventId, retryMs: RETRY_MS, isOpening: false };
@@ -55,7 +52,7 @@ export async function* followLive(
     while (!leaving.signal.aborted) {
       let waitMs = 0;
       // Outside: a bad URL or id stays bad.
-      const { headers } = new Request(url);
+      const headers = isOwn ? new Request(url).headers : new Headers();
       headers.set("accept", "text/event-stream");
       if (position.id !== "") headers.set("last-event-id", position.id);
       try {

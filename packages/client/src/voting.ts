@@ -149,7 +149,8 @@ export function voting(options: VotingOptions): Voting {
       return (await ask<Schemas["StarsOfDay"]>("/stars", { ...given, query: { day } })).stars;
     },
     receipt: async (id, given) => ask(`/stars/${pathPart(id)}`, given),
-    live: (given) => followLive({ send, url: urlOf(baseUrl, "/voting/live") }, given),
+    live: (given) =>
+      followLive({ send, url: urlOf(baseUrl, "/voting/live"), isOwn: !options.fetch }, given),
   };
 }
 

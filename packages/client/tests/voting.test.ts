@@ -336,6 +336,12 @@ test("an address that is no URL is refused at once, and not tried again and agai
   await assert.rejects(client.live({ signal }).next(), TypeError);
 });
 
+test("what stands in for fetch follows the counters of a service at its own origin", async () => {
+  const { asked, client } = answered([stream(counter("d.8-0", "0.0.1"))], { baseUrl: "" });
+  assert.equal((await hear(client.live(), 1)).length, 1);
+  assert.equal(asked[0]?.line, "GET /voting/live");
+});
+
 test("live throws what its caller's own onOpen throws, and asks no more", async () => {
   const { asked, client } = answered([
     stream("retry: 1\nid: d.1-0\n\n"),

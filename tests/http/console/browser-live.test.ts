@@ -82,12 +82,19 @@ test("the overview's numbers, and what is wrong, move without a reload", async (
     values (gen_random_uuid(), 'overdue', '', 'a star waits', now_ms(), now_ms() + 29000)`;
   await tab.page.locator("[data-live-state]", { hasText: /^Live/ }).waitFor();
   assert.equal(await tab.page.locator("[data-chart] canvas").count(), 6);
+  const marked = () => tab.page.evaluate("String(getSelection())");
+  await tab.page.evaluate(
+    `getSelection().selectAllChildren(document.querySelector("#processes td"))`,
+  );
+  const name = await marked();
+  assert.match(String(name), /process \d+/);
   await sql`
     insert into service_minute (minute, name, count) values ((now_ms() / 60000)::int, 'refused X', 4321)`;
   await until("a figure moved", async () =>
     /4,3\d\d/.test(await tab.page.innerText('[data-figure="refusals"]')),
   );
   await tab.page.getByRole("row", { name: /^X 4,321$/ }).waitFor();
+  assert.equal(await marked(), name, "what is marked to be copied stays marked");
   await wrong("alarms").waitFor();
   assert.equal(await wrong("findings").count(), 0);
   const badge = tab.page.getByTitle("Checks that fail");

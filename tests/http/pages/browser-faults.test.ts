@@ -6,7 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { mayStand, StarboardError } from "../../../packages/client/src/index.ts";
 import { openSentence, refusalSentence } from "../../../src/http/pages/browser/refusals.ts";
 import { nextMidnight } from "../../../src/http/pages/words.ts";
@@ -319,23 +319,28 @@ test("a page that is read anew keeps what the live stream brought while it was o
   await tab.close();
 });
 
-test("a page that is read anew while a star is on its way keeps the counter as the star makes it", async (place) => {
-  const tab = await openVoterTab(place);
-  const { page } = tab;
-  await tab.visit("/projects/dex");
+/** Presses Dex's star while its page is read anew, which is then shown. @returns the counter before, and what lets the star be answered */
+async function pressWhileRead(
+  place: Place,
+  { page, visit }: Tab,
+  reply: { star?: Parameters<Route["fulfill"]>[0]; counter?: string } = {},
+): Promise<{ before: number; answer: () => void }> {
+  await visit("/projects/dex");
   await carries(page, "project/dex").filter({ hasText: "Would carry 1" }).waitFor();
-  const dex = counter(page, "project/dex");
-  const after = String(Number(await dex.innerText()) + 1);
+  const before = Number(await counter(page, "project/dex").innerText());
   const release: (() => void)[] = [];
   const held = (): Promise<void> => new Promise((resolve) => void release.push(resolve));
   await page.route("**/voting/stars", async (route) => {
     await held();
-    await route.continue();
+    await (reply.star === undefined ? route.continue() : route.fulfill(reply.star));
   });
+  const shown = /(data-counter="project\/dex"[^>]*>)[\d,]+/;
   await page.route(`${place.url}/projects/dex`, async (route) => {
     const response = await route.fetch();
-    await held();
-    await route.fulfill({ response });
+    const text = await response.text();
+    const body = reply.counter === undefined ? text : text.replace(shown, `$1${reply.counter}`);
+    if (release.length < 2) await held();
+    await route.fulfill({ response, body });
   });
   await page.evaluate(`
     document.documentElement.removeAttribute("data-reread");
@@ -346,10 +351,28 @@ test("a page that is read anew while a star is on its way keeps the counter as t
   await until("the star is on its way", () => release.length === 2);
   release[0]?.();
   await page.locator("html[data-reread]").waitFor();
-  assert.equal(await dex.innerText(), after);
-  release[1]?.();
+  return { before, answer: () => release[1]?.() };
+}
+
+test("a page that is read anew while a star is on its way keeps the counter as the star makes it", async (place) => {
+  const tab = await openVoterTab(place);
+  const dex = counter(tab.page, "project/dex");
+  const { before, answer } = await pressWhileRead(place, tab);
+  assert.equal(Number(await dex.innerText()), before + 1);
+  answer();
   await said(tab, "Your star for Dex carried 1. 4 of 5 votes left.");
-  assert.equal(await dex.innerText(), after);
+  assert.equal(Number(await dex.innerText()), before + 1);
+  await tab.close();
+});
+
+test("a page that is read anew while a star is on its way that is then refused shows the counter as it was read", async (place) => {
+  const tab = await openVoterTab(place);
+  const refusal = { error: "…", code: "HOLDINGS_UNAVAILABLE" };
+  const star = { status: 503, headers: { "retry-after": "5" }, json: refusal };
+  const { answer } = await pressWhileRead(place, tab, { star, counter: "777" });
+  answer();
+  await said(tab, "What your wallet holds cannot be read right now.");
+  await counter(tab.page, "project/dex").filter({ hasText: /^777$/ }).waitFor();
   await tab.close();
 });
 

@@ -135,10 +135,13 @@ function drawnFrom(markup) {
 
 // Rows alone: a table's own box keeps the focus, and how far it is scrolled.
 function takeTables(tables) {
+  const marked = getSelection();
   for (const [index, place] of document.querySelectorAll("[data-live-table]").entries()) {
-    if (place.querySelector("tbody")?.contains(document.activeElement)) continue;
     const drawn = drawnFrom(tables[index]);
     const [rows, newest] = [place, drawn].map((root) => root.querySelector("tbody"));
+    // What has the focus, or is marked to be copied, stays until it is let go.
+    if (rows?.contains(document.activeElement)) continue;
+    if (rows && !marked.isCollapsed && marked.containsNode(rows, true)) continue;
     if (rows && newest) rows.replaceWith(newest);
     else place.replaceChildren(drawn);
   }

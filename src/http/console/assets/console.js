@@ -21,14 +21,14 @@ document.addEventListener("keydown", (event) => {
   box.focus();
 });
 
-// A double click, and Enter held down, send a form once: its reply may hold what is shown only once.
-document.addEventListener("click", (event) => {
-  if (event.detail > 1 && event.target.closest?.('form[method="post"] button'))
-    event.preventDefault();
-});
-document.addEventListener("keydown", (event) => {
-  if (event.repeat && event.key === "Enter" && event.target.closest?.('form[method="post"]'))
-    event.preventDefault();
+// A button that is pressed twice at once sends its form once: its reply may hold what is shown only once.
+const AT_ONCE_MS = 2_000;
+let sent = { submitter: null, timeStamp: Number.NEGATIVE_INFINITY };
+document.addEventListener("submit", (event) => {
+  const { submitter, timeStamp, target } = event;
+  const isAgain = submitter === sent.submitter && timeStamp - sent.timeStamp < AT_ONCE_MS;
+  sent = { submitter, timeStamp };
+  if (isAgain && target.method === "post") event.preventDefault();
 });
 
 // On a phone the navigation scrolls: where one is should be in sight.

@@ -55,7 +55,7 @@ function nextTurn(): number {
  * Keeps the countdown true, and says when there are other votes.
  *
  * @param turn runs after each 00:00 UTC, and after the end of a pass
- * @param wake runs after a sleep of this machine, as `turn` does when absent: `now` is behind until the page is read again
+ * @param wake runs after a sleep of this machine, which leaves `now` behind until the page is read; `turn` when absent
  */
 export function keepTime(turn: () => void, wake = turn): void {
   const countdown = document.querySelector("[data-countdown]");

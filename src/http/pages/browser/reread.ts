@@ -72,8 +72,12 @@ async function readOnce(): Promise<void> {
   const isNewDay = setClock(Number(now));
   for (const old of document.querySelectorAll<HTMLElement>("[data-counter]")) {
     const { counter = "" } = old.dataset;
-    // Of a star that is on its way the reply says more.
-    if (document.querySelector(`[data-star="${CSS.escape(counter)}"][data-pending]`)) continue;
+    const star = document.querySelector<HTMLElement>(`[data-star="${CSS.escape(counter)}"]`);
+    if (star?.dataset.pending !== undefined) {
+      // It is on its way, and the reply says more; where it is refused the page is read once more.
+      star.dataset.pending = "passed over";
+      continue;
+    }
     const begins = isNewDay && !counter.startsWith("event/") ? "0" : undefined;
     const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.

@@ -105,13 +105,14 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
     const { code } = refusal;
     star.setAttribute("aria-pressed", String(wasGiven || code === "ALREADY_STARRED"));
     if (before !== undefined && !wasSetSince(key, pressedAt)) expectCounter(key, before);
+    isDoubtful = star.dataset.pending !== "";
     const isOpen = mayStand(error, keys.has(attempt));
     if (isOpen) keys.set(attempt, idempotencyKey);
     if (code === "INVALID_SESSION" || code === "MISSING_SESSION")
       return askForWallet(star, refusalSentence(refusal, now()));
     say(isOpen ? openSentence(refusal) : refusalSentence(refusal, now()));
     // The star may stand, or the wallet has voted elsewhere meanwhile.
-    isDoubtful = isOpen || code === "ALREADY_STARRED" || code === "ALLOWANCE_EXHAUSTED";
+    isDoubtful ||= isOpen || code === "ALREADY_STARRED" || code === "ALLOWANCE_EXHAUSTED";
   } finally {
     endVote();
     delete star.dataset.pending;
