@@ -35,8 +35,6 @@ export class Clients {
   /** Requests that were made, and stars that were accepted. */
   asked = 0;
   accepted = 0;
-  /** They look away until this instant of the world. */
-  pauseUntil = 0;
   readonly #parts: ClientsParts;
   #open = 0;
   #keys = 0;
@@ -53,10 +51,11 @@ export class Clients {
 
   /** Votes, one after the other, until so many requests were made. */
   voteUntil(votes: number): void {
-    const { random, time } = this.#parts;
+    const { random, time, processes } = this.#parts;
     if (this.asked >= votes) return;
-    if (time.now < this.pauseUntil) {
-      time.in(this.pauseUntil - time.now, null, () => this.voteUntil(votes));
+    const restMs = processes.restUntil - time.now;
+    if (restMs > 0) {
+      time.in(restMs, null, () => this.voteUntil(votes));
       return;
     }
     const wanted = this.#want();

@@ -67,6 +67,8 @@ export interface ProcessesParts {
 export class Processes {
   readonly #parts: ProcessesParts;
   readonly #all: Process[] = [];
+  /** None starts before this instant of the world. */
+  restUntil = 0;
 
   constructor(parts: ProcessesParts) {
     this.#parts = parts;
@@ -86,7 +88,13 @@ export class Processes {
     for (let slot = 0; slot < WEBS; slot += 1) this.#start("web", slot);
     const afterMs = random.chance(0.3) ? random.between(0, WORKERS_LATE_MS) : 0;
     for (let slot = 0; slot < WORKERS; slot += 1)
-      time.in(afterMs, null, () => this.#start("worker", slot));
+      time.in(afterMs, null, () => this.#startRested("worker", slot));
+  }
+
+  #startRested(kind: Process["kind"], slot: number): void {
+    const restMs = this.restUntil - this.#parts.time.now;
+    if (restMs <= 0) this.#start(kind, slot);
+    else this.#parts.time.in(restMs, null, () => this.#startRested(kind, slot));
   }
 
   #start(kind: Process["kind"], slot: number): void {
@@ -113,14 +121,13 @@ export class Processes {
     time.current = current;
   }
 
-  /** SIGKILL: nothing of the process happens any more, and another one takes its place, after a rest (ms). */
-  kill(gone: Process, restMs = 0): void {
+  /** SIGKILL: nothing of the process happens any more, and another one takes its place. */
+  kill(gone: Process): void {
     const { time, random, note } = this.#parts;
     if (!gone.isAlive) return;
     gone.isAlive = false;
     note(`${gone.name} dies`);
-    const afterMs = restMs + random.between(200, 1_500);
-    time.in(afterMs, null, () => this.#start(gone.kind, gone.slot));
+    time.in(random.between(200, 1_500), null, () => this.#startRested(gone.kind, gone.slot));
     for (const lose of gone.asked) lose();
   }
 

@@ -218,7 +218,8 @@ class World {
       this.#operate();
     }
     this.#time.in(3_000, null, () => clients.voteUntil(this.#votes));
-    const isOver = () => clients.asked >= this.#votes && this.#time.now >= clients.pauseUntil;
+    const isOver = () =>
+      clients.asked >= this.#votes && this.#time.now >= this.#processes.restUntil;
     await this.#until(() => isOver() && !clients.isWaiting);
     this.#trace.note("the faults end");
     this.#faults.end();
@@ -238,7 +239,7 @@ class World {
 
   #inject(kind: Sudden): void {
     // All stands still: clocks that went on jumping would leave the ledger's far behind.
-    if (this.#time.now < this.#clients.pauseUntil) return;
+    if (this.#time.now < this.#processes.restUntil) return;
     this.#faults.count(kind);
     this.#trace.note(kind);
     const random = this.#random;
@@ -422,9 +423,8 @@ class World {
     // An operator who puts a disk back, or moves to another server, stops everything, and may start
     // with an empty Redis there.
     if (isAtRest || (!isSameServer && this.#random.chance(0.5))) this.#redis.flush();
-    const restMs = isAtRest ? REST_MS : 0;
-    this.#clients.pauseUntil = this.#time.now + restMs;
-    for (const each of this.#processes.all) this.#processes.kill(each, restMs);
+    if (isAtRest) this.#processes.restUntil = this.#time.now + REST_MS;
+    for (const each of this.#processes.all) this.#processes.kill(each);
   }
 
   /**
