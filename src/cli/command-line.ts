@@ -95,7 +95,6 @@ function endOfOptions(words: readonly string[]): number {
 function checkedWords(words: readonly string[], args: ArgsDef): string[] {
   const end = endOfOptions(words);
   const checked: string[] = [];
-  const given = new Set<string>();
   for (let index = 0; index < end; index += 1) {
     const word = words[index] ?? "";
     checked.push(word);
@@ -113,9 +112,6 @@ function checkedWords(words: readonly string[], args: ArgsDef): string[] {
     }
     const isBoolean = option.type === "boolean";
     if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
-    // The last one alone would count: of two topics or mirror nodes, one would be left out.
-    if (!isBoolean && given.has(name)) throw new Error(`--${name} is there twice`);
-    given.add(name);
     // The next word is its value, however that begins.
     if (isBoolean || value !== undefined || index + 1 >= end) continue;
     index += 1;

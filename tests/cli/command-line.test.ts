@@ -63,12 +63,6 @@ test("an option with one dash is refused, and so is a value where an option take
   assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
 });
 
-test("an option with a value is there once: of two topics or mirror nodes one would be left out", async () => {
-  const twice = ["--event-topic", "0.0.1", "--event-topic=0.0.2"];
-  assert.equal(await refusal("audit", ...twice), "--event-topic is there twice");
-  assert.equal(await refusal("keys", "list", "--json", "--json"), "DATABASE_URL is missing");
-});
-
 test("a word too many is named by the processes too, before they look at anything", async () => {
   for (const name of ["serve", "work", "dev"]) {
     const { status, stderr } = await starboard([name, "x", "y"], { PORT: "banana" });
