@@ -33,10 +33,6 @@ test("both topics are made: submit key the operator's, no admin key, no fees; an
   });
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /^the ledger refused to make the topic: PAYER_ACCOUNT_NOT_FOUND\n$/);
-  const silent = { ...settings, HEDERA_NODES: "127.0.0.1:1=0.0.3" };
-  const unreached = await starboard(["topics", "create"], silent);
-  assert.deepEqual([unreached.status, unreached.stdout], [1, ""]);
-  assert.match(unreached.stderr, /^no consensus node answers, so no topic is made: 0\.0\.3: /);
   const missing = await starboard(["topics", "create"], {});
   assert.deepEqual([missing.status, missing.stdout], [1, ""]);
   assert.match(missing.stderr, /HEDERA_OPERATOR_ID is missing/);
@@ -48,9 +44,9 @@ test("where the second topic fails, the line names the first one", async () => {
   const { hedera, settings } = await startLedger();
   const [node] = hedera.nodes;
   assert.ok(node !== undefined);
-  // The fault that is injected last strikes first: the look at the node passes, and one transaction.
+  // The fault that is injected last strikes first: one transaction passes.
   node.faults.inject({ kind: "refuse", code: "INSUFFICIENT_PAYER_BALANCE" });
-  node.faults.inject({ kind: "delay", ms: 0, times: 2 });
+  node.faults.inject({ kind: "delay", ms: 0, times: 1 });
   const { HEDERA_OPERATOR_ID, HEDERA_OPERATOR_KEY } = settings;
   const { status, stdout, stderr } = await starboard(["topics", "create"], {
     HEDERA_NODES: `${node.address}=${node.account}`,
