@@ -44,6 +44,8 @@ export interface PublisherParts {
   readonly metrics: PublishingMetrics;
   readonly leaseMs?: number;
   readonly sweepEveryMs?: number;
+  /** What alarms are timed by; `performance.now()` when absent. */
+  readonly now?: () => number;
   readonly clock?: LedgerClock;
   readonly failpoint?: PublishContext["failpoint"];
 }
@@ -82,7 +84,7 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
   setMaxListeners(bounds.publishBatchMax, closing.signal);
-  const alerts = createPublishingAlerts(log, parts.metrics);
+  const alerts = createPublishingAlerts(log, parts.metrics, parts.now);
   const { context, followers } = compose(parts, alerts, closing.signal);
   const readiness = createReadiness({ ...parts, alerts });
   const { isReady } = readiness;

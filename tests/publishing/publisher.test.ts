@@ -214,18 +214,18 @@ test("a worker that a mirror node with a part of the topic keeps from sending sa
         ? { messages: [second], more: false }
         : real.topicMessages(topicId, ...rest),
   };
-  const publisher = await openPublisher(own.place, { mirror, sweepEveryMs: 200 });
+  let aheadMs = 0;
+  const now = () => performance.now() + aheadMs;
+  const publisher = await openPublisher(own.place, { mirror, now, sweepEveryMs: 200 });
   const stars = await own.box(2);
   await publisher.readTopics();
-  const { now } = performance;
-  performance.now = () => now.call(performance) + 60_000;
+  aheadMs = 60_000;
   const told = async () => (await listAlarms(own.sql)).map(({ detail }) => detail).join();
   await publisher.readTopics();
   await until("it says so", async () => /leaves out messages of/.test(await told()), 10_000);
   isPart = false;
   await own.published(stars, 10_000);
   await until("it says so no more", async () => (await told()) === "", 10_000);
-  Object.assign(performance, { now });
   await Promise.all([publisher, real, own].map((each) => each.close()));
 });
 
