@@ -22,7 +22,7 @@ import { FIRST_WALLET, WARM_ROUNDS } from "./workloads.ts";
  *   restate   the wallet's day as Restate's virtual object (`--peers`)
  *   two       two engines, each request to one of them at random
  *   full      `starboard serve`, holdings read from a mirror node over HTTP
- *   older     engine and full of another commit, right after this one's (`--against`)
+ *   older     engine and full of another commit, right after or before this one's (`--against`)
  */
 const TEMPLATE = "bench_stars";
 const OLDER_TEMPLATE = "bench_stars_older";
@@ -69,12 +69,12 @@ export async function benchStars(bench: Bench): Promise<void> {
     echo: () => ceilingOfHttp(bench, start(bench, "echo"), sizes),
     house: () => ceilingOfApp(bench, start(bench, "house"), sizes),
     pgbench: () => ceilingOfPostgres(bench, TEMPLATE),
-    engine: () => inTurns(against, (checkout) => engine(bench, sizes, checkout)),
+    engine: inTurns(against, (checkout) => engine(bench, sizes, checkout)),
     "per star": () => perStar(bench, sizes),
     plain: () => plain(bench, sizes),
     ...peersOf(bench, sizes),
     two: () => twoProcesses(bench, sizes),
-    full: () => fullPath(bench, sizes, mirror),
+    full: fullPath(bench, sizes, mirror),
   };
   try {
     for (let round = 0; round < options.rounds; round += 1) {
@@ -115,13 +115,19 @@ const variantOf = (checkout: Checkout | undefined) =>
     ? { template: TEMPLATE, prefix: "" }
     : { template: OLDER_TEMPLATE, prefix: OLDER };
 
-/** This tree, then the older one where there is one. */
-async function inTurns(
+/**
+ * This tree, then the older one where there is one, and in the next round the other way round: the first
+ * of the two is up to a sixth slower.
+ */
+function inTurns(
   against: Checkout | undefined,
-  work: (checkout?: Checkout) => Promise<void>,
-): Promise<void> {
-  await work();
-  if (against !== undefined) await work(against);
+  work: (checkout: Checkout | undefined) => Promise<void>,
+): () => Promise<void> {
+  let order = against === undefined ? [undefined] : [undefined, against];
+  return async () => {
+    for (const checkout of order) await work(checkout);
+    order = order.toReversed();
+  };
 }
 
 /** Cold at every number of connections, then warm, then one hot mint. */
@@ -221,14 +227,19 @@ async function twoProcesses(bench: Bench, sizes: Sizes): Promise<void> {
   }
 }
 
-async function fullPath(
+function fullPath(
   bench: Bench,
   sizes: Sizes,
   mirror: BenchMirror | undefined,
-): Promise<void> {
-  if (mirror === undefined) return;
-  await ceilingOfMirror(bench, mirror);
-  await inTurns(bench.options.against, (checkout) => full(bench, sizes, { mirror, checkout }));
+): () => Promise<void> {
+  if (mirror === undefined) return () => Promise.resolve();
+  const work = inTurns(bench.options.against, (checkout) =>
+    full(bench, sizes, { mirror, checkout }),
+  );
+  return async () => {
+    await ceilingOfMirror(bench, mirror);
+    await work();
+  };
 }
 
 async function full(
