@@ -76,15 +76,13 @@ async function alone<T>(url: string, run: () => Promise<T>): Promise<T> {
   // Kept open as a writer's, the connection holds the lock until this process ends, however it does.
   return withPostgres(url, { connections: 1, writer: true }, async (sql) => {
     const [row] = await runFirst(
-      sql<[{ isAlone: boolean }]>`select pg_try_advisory_lock(${LOCK}) as "isAlone"`,
+      sql<[{ isAlone: boolean }]>`
+        select pg_try_advisory_lock(hashtext('journal recover')) as "isAlone"`,
     );
     if (row.isAlone) return run();
     throw new Error("another `journal recover` is at work on this database");
   });
 }
-
-/** Any number that nothing else locks. */
-const LOCK = 7_265_636;
 
 const HOW = {
   name: "journal.recover",

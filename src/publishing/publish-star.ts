@@ -78,8 +78,9 @@ async function pursue(
 ): Promise<Exclude<Next, { kind: "send" }>> {
   const lane = context.lanes[star.topic];
   const { payer } = parseTransactionId(given.transactionId);
-  const isOfToday = payer === context.topic.payer && given.topicId === lane.topicId;
-  if (!isOfToday && given.sends === given.refusals) {
+  const fitsSettings = payer === context.topic.payer && given.topicId === lane.topicId;
+  // No node has taken it: under this id no message can come.
+  if (!fitsSettings && given.sends === given.refusals) {
     return newId(context, given, "made under other settings");
   }
   let attempt = given.signed === null ? await sign(context, star, given) : given;
