@@ -119,7 +119,7 @@ export class Faults {
         this.#time.in(everyMs * this.#random.between(0.2, 1.8), null, () => {
           if (this.#isOver) return;
           next();
-          if (kind in LASTING) this.#last(kind as Lasting);
+          if (kind in LASTING) this.last(kind as Lasting);
           else inject(kind as Sudden);
         });
       };
@@ -127,7 +127,8 @@ export class Faults {
     }
   }
 
-  #last(kind: Lasting): void {
+  /** Lets a fault that lasts begin now. */
+  last(kind: Lasting): void {
     this.count(kind);
     this.#lasting.add(kind);
     const { lastsMs } = LASTING[kind];

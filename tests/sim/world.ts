@@ -407,7 +407,7 @@ class World {
   #goBack(): void {
     if (this.#copies.length === 0) return;
     // Where all stands still meanwhile, nothing is on its way any more, and no worker need notice.
-    const isAtRest = this.#random.chance(0.15);
+    const isAtRest = this.#random.chance(0.3);
     const noticed = isAtRest ? this.#copies : this.#copies.filter((each) => this.#isNoticed(each));
     const isSameServer = noticed.length > 0 && (isAtRest || this.#random.chance(0.7));
     const copy = this.#random.pick(isSameServer ? noticed : this.#copies);
@@ -423,8 +423,15 @@ class World {
     // An operator who puts a disk back, or moves to another server, stops everything, and may start
     // with an empty Redis there.
     if (isAtRest || (!isSameServer && this.#random.chance(0.5))) this.#redis.flush();
-    if (isAtRest) this.#processes.restUntil = this.#time.now + REST_MS;
+    if (isAtRest) this.#rest();
     for (const each of this.#processes.all) this.#processes.kill(each);
+  }
+
+  /** All stands still, and starts again together; the mirror node may answer later than the others. */
+  #rest(): void {
+    this.#processes.restUntil = this.#time.now + REST_MS;
+    if (this.#random.chance(0.5)) return;
+    this.#time.in(REST_MS - SHORTLY_MS, null, () => this.#faults.last("mirror: away"));
   }
 
   /**
