@@ -86,9 +86,18 @@ async function generate(document: TypedDocument, folder: string): Promise<string
   );
   // The generator's own head names it; what follows are the types.
   const text = (await readFile(made, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\s*/, "");
-  writeFileSync(made, head(document) + text);
+  writeFileSync(made, head(document) + withoutAbsent(text));
   await format(made);
   return await readFile(made, "utf8");
+}
+
+/** The generator writes a line for whatever an operation might have and has not: those are left out. */
+function withoutAbsent(types: string): string {
+  const open = /^ *headers: \{\s*\[name: string\]: unknown;\s*\};\n(?= *content: )/gm;
+  const absent = /^ *\w+\??: never;\n/gm;
+  const empty = /^ *parameters: \{\s*\};\n/gm;
+  const unused = /^export type \S+ = Record<string, never>;\n/gm;
+  return [open, absent, empty, unused].reduce((text, part) => text.replace(part, ""), types);
 }
 
 async function format(file: string): Promise<void> {
