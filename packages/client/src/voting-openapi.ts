@@ -2,56 +2,6 @@
  * What the voting API takes and returns, generated from its OpenAPI document by `npm run client`.
  * Not to be edited.
  */
-export interface paths {
-  "/openapi.json": {
-    /** The OpenAPI 3.1 document of this API. */
-    get: operations["readVotingOpenApi"];
-  };
-  "/config": {
-    /** What a client needs to know before it asks anything else. */
-    get: operations["readConfig"];
-  };
-  "/items": {
-    /** Approved records that can be starred, as the public API shows and orders them. */
-    get: operations["listItems"];
-  };
-  "/challenges": {
-    /** A text for the wallet to sign, once, within five minutes. */
-    post: operations["startSignIn"];
-  };
-  "/sessions": {
-    /** Trades the signature for a session of 24 hours. */
-    post: operations["openSession"];
-    /** Ends all sessions of the wallet. */
-    delete: operations["endSessions"];
-  };
-  "/sessions/current": {
-    /** Ends this session. */
-    delete: operations["endSession"];
-  };
-  "/allowance": {
-    /** What is left of today's votes. */
-    get: operations["readAllowance"];
-  };
-  "/preview": {
-    /** What a star would carry now. Spends nothing. */
-    get: operations["previewStar"];
-  };
-  "/stars": {
-    /** The wallet's stars of a UTC day, newest first. */
-    get: operations["listStars"];
-    /** Casts a star. With an Idempotency-Key it may be sent as often as needed; after UNAVAILABLE, when the star may stand, the key gives the answer. */
-    post: operations["castStar"];
-  };
-  "/stars/{id}": {
-    /** One star with its publication. */
-    get: operations["readStar"];
-  };
-  "/live": {
-    /** Counters as they change, as server-sent events: `counter`, `day`, `reset`. A client comes back with Last-Event-ID. */
-    get: operations["followLive"];
-  };
-}
 export interface components {
   schemas: {
     OpenApi: {
