@@ -110,7 +110,7 @@ function answerSignIn(route: Route, deps: VotingDeps): void {
     if (cookie) deps.tokens.requireOwnPage(c);
     const origin = originOf(c);
     const answerBy = deadline.answerBy();
-    const { token, wallet, ...opened } = await deps.openSession({ ...signed, origin, answerBy });
+    const { token, wallet, ...opened } = await deps.openSession({ origin, answerBy, ...signed });
     const expiresAt = instant(opened.expiresAt);
     if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
     deps.tokens.cookie.write(c, token);
