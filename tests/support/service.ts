@@ -180,6 +180,21 @@ export async function signIn(
   return token;
 }
 
+/** A wallet that is signed in. */
+export interface Voter {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** Makes a wallet that holds so many NFTs of each collection, and signs it in. */
+export async function newVoter(
+  service: Service,
+  nfts: { a?: number; b?: number } = {},
+): Promise<Voter> {
+  const wallet = await newWallet(service, nfts);
+  return { id: wallet.id, token: await signIn(service, wallet) };
+}
+
 /** Casts a star over HTTP; the target as `type/id`. */
 export function cast(
   service: Pick<Service, "url">,

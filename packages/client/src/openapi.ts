@@ -4,143 +4,38 @@
  */
 export interface paths {
   "/": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** This directory: every endpoint and its parameters. */
     get: operations["readDirectory"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/openapi.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** The OpenAPI 3.1 document of this API. */
     get: operations["readOpenApi"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/events": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** Approved events, soonest first. Without `status`, ended events are left out. */
     get: operations["listEvents"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/events/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** One approved event with its links and prizes. */
     get: operations["readEvent"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/tokens/top": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** Approved tokens ordered by `totalVotes`, with price and market cap. */
     get: operations["topTokens"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/collections/top": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** Approved NFT collections ordered by `totalVotes`, with owners and supply. */
     get: operations["topCollections"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/leaderboard": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** The current season's leaderboard and the season's dates. */
     get: operations["readLeaderboard"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/ecosystem": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     /** Approved ecosystem projects, newest first. */
     get: operations["listProjects"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
 }
-export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     Directory: {
@@ -373,28 +268,12 @@ export interface components {
       createdAt: string;
     };
   };
-  responses: never;
-  parameters: never;
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
   readDirectory: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Directory"];
         };
@@ -402,19 +281,9 @@ export interface operations {
     };
   };
   readOpenApi: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["OpenApi"];
         };
@@ -432,17 +301,10 @@ export interface operations {
         /** @description Position of the first record, from 0. */
         offset?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["EventPage"];
         };
@@ -451,21 +313,14 @@ export interface operations {
   };
   readEvent: {
     parameters: {
-      query?: never;
-      header?: never;
       path: {
         /** @description Id of the event. */
         id: string;
       };
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["EventDetail"];
         };
@@ -478,17 +333,10 @@ export interface operations {
         /** @description Most records of one reply. */
         limit?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["TopTokens"];
         };
@@ -501,17 +349,10 @@ export interface operations {
         /** @description Most records of one reply. */
         limit?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["TopCollections"];
         };
@@ -524,17 +365,10 @@ export interface operations {
         /** @description Most records of one reply. */
         limit?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Leaderboard"];
         };
@@ -564,17 +398,10 @@ export interface operations {
         /** @description Position of the first record, from 0. */
         offset?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["ProjectPage"];
         };

@@ -10,7 +10,7 @@ export type Path = keyof paths;
 export type Parameters<P extends Path> = Part<P, "path"> & Part<P, "query">;
 
 type Part<P extends Path, In extends "path" | "query"> =
-  Operation<P>["parameters"] extends Partial<{ [K in In]: infer Given }>
+  Operation<P> extends { parameters: Partial<{ [K in In]: infer Given }> }
     ? [Exclude<Given, undefined>] extends [never]
       ? unknown
       : Exclude<Given, undefined>

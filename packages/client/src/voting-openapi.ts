@@ -2,198 +2,6 @@
  * What the voting API takes and returns, generated from its OpenAPI document by `npm run client`.
  * Not to be edited.
  */
-export interface paths {
-  "/openapi.json": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** The OpenAPI 3.1 document of this API. */
-    get: operations["readVotingOpenApi"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/config": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** What a client needs to know before it asks anything else. */
-    get: operations["readConfig"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/items": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Approved records that can be starred, as the public API shows and orders them. */
-    get: operations["listItems"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/challenges": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /** A text for the wallet to sign, once, within five minutes. */
-    post: operations["startSignIn"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/sessions": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /** Trades the signature for a session of 24 hours. */
-    post: operations["openSession"];
-    /** Ends all sessions of the wallet. */
-    delete: operations["endSessions"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/sessions/current": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    post?: never;
-    /** Ends this session. */
-    delete: operations["endSession"];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/allowance": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** What is left of today's votes. */
-    get: operations["readAllowance"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/preview": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** What a star would carry now. Spends nothing. */
-    get: operations["previewStar"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/stars": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** The wallet's stars of a UTC day, newest first. */
-    get: operations["listStars"];
-    put?: never;
-    /** Casts a star. With an Idempotency-Key it may be sent as often as needed; after UNAVAILABLE, when the star may stand, the key gives the answer. */
-    post: operations["castStar"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/stars/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** One star with its publication. */
-    get: operations["readStar"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/live": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Counters as they change, as server-sent events: `counter`, `day`, `reset`. A client comes back with Last-Event-ID. */
-    get: operations["followLive"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-}
-export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     OpenApi: {
@@ -502,28 +310,12 @@ export interface components {
       stars: components["schemas"]["Star"][];
     };
   };
-  responses: never;
-  parameters: never;
-  requestBodies: never;
-  headers: never;
-  pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
   readVotingOpenApi: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["OpenApi"];
         };
@@ -534,9 +326,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -544,19 +333,9 @@ export interface operations {
     };
   };
   readConfig: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Config"];
         };
@@ -567,9 +346,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -607,17 +383,10 @@ export interface operations {
         /** @description Position of the first record, from 0. */
         offset?: number;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["ItemPage"];
         };
@@ -628,9 +397,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -638,12 +404,6 @@ export interface operations {
     };
   };
   startSignIn: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     requestBody: {
       content: {
         "application/json": {
@@ -654,9 +414,6 @@ export interface operations {
     responses: {
       /** @description OK */
       201: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Challenge"];
         };
@@ -667,9 +424,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -677,12 +431,6 @@ export interface operations {
     };
   };
   openSession: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
     requestBody: {
       content: {
         "application/json": {
@@ -701,9 +449,6 @@ export interface operations {
     responses: {
       /** @description OK */
       201: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Session"];
         };
@@ -714,9 +459,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -724,20 +466,12 @@ export interface operations {
     };
   };
   endSessions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description Done. */
       204: {
         headers: {
           [name: string]: unknown;
         };
-        content?: never;
       };
       /**
        * @description HEADERS_TOO_LARGE: The request's headers are too large.
@@ -745,9 +479,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -755,20 +486,12 @@ export interface operations {
     };
   };
   endSession: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description Done. */
       204: {
         headers: {
           [name: string]: unknown;
         };
-        content?: never;
       };
       /**
        * @description HEADERS_TOO_LARGE: The request's headers are too large.
@@ -776,9 +499,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -786,19 +506,9 @@ export interface operations {
     };
   };
   readAllowance: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["CurrentAllowance"];
         };
@@ -809,9 +519,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -824,17 +531,10 @@ export interface operations {
         type: "event" | "token" | "collection" | "project";
         id: string;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Preview"];
         };
@@ -845,9 +545,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -860,17 +557,10 @@ export interface operations {
         /** @description A UTC day, 2026-11-20; today when absent. */
         day?: string;
       };
-      header?: never;
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["StarsOfDay"];
         };
@@ -881,9 +571,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -892,13 +579,10 @@ export interface operations {
   };
   castStar: {
     parameters: {
-      query?: never;
       header?: {
         /** @description 1 to 255 printable ASCII characters. */
         "Idempotency-Key"?: string;
       };
-      path?: never;
-      cookie?: never;
     };
     requestBody: {
       content: {
@@ -914,9 +598,6 @@ export interface operations {
     responses: {
       /** @description OK */
       201: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["StarReply"];
         };
@@ -927,9 +608,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -938,20 +616,13 @@ export interface operations {
   };
   readStar: {
     parameters: {
-      query?: never;
-      header?: never;
       path: {
         id: string;
       };
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Star"];
         };
@@ -962,9 +633,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };
@@ -973,21 +641,14 @@ export interface operations {
   };
   followLive: {
     parameters: {
-      query?: never;
       header?: {
         /** @description Of the last event that was heard. */
         "Last-Event-ID"?: string;
       };
-      path?: never;
-      cookie?: never;
     };
-    requestBody?: never;
     responses: {
       /** @description OK */
       200: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "text/event-stream": string;
         };
@@ -998,9 +659,6 @@ export interface operations {
        *     REQUEST_TIMEOUT: The request took too long to arrive.
        */
       default: {
-        headers: {
-          [name: string]: unknown;
-        };
         content: {
           "application/json": components["schemas"]["Refusal"];
         };

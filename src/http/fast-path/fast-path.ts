@@ -41,9 +41,7 @@ export interface ReadyAnswer {
  * @returns undefined at once when there is none to look for, and a promise of what was found out
  *   when the look came to nothing
  */
-export type FindAnswer = (
-  request: PlainRequest,
-) => Promise<ReadyAnswer | Prechecked | undefined> | undefined;
+export type FindAnswer = (request: PlainRequest) => Promise<ReadyAnswer | Prechecked> | undefined;
 
 /** What every reply of an app has, whichever way it takes. */
 export interface CommonParts {
@@ -77,7 +75,7 @@ export function fastPath(find: FindAnswer, { log, metrics, now }: CommonParts): 
     if (request === undefined || found === undefined) return askApp(incoming, outgoing);
     found.then(
       (answer) => {
-        if (answer !== undefined && "status" in answer) send(answer, request, outgoing);
+        if ("status" in answer) send(answer, request, outgoing);
         else askApp(incoming, outgoing, answer);
       },
       () => askApp(incoming, outgoing),

@@ -4,8 +4,9 @@ import type { z } from "zod";
 import { bounds } from "../../bounds.ts";
 import { badField, TerminalError } from "../../errors.ts";
 import { repeatedKey } from "../../repeated-key.ts";
+import { standingReply } from "../problem.ts";
 
-const TOO_LARGE = "The body is larger than 4 KiB.";
+const TOO_LARGE = standingReply("PAYLOAD_TOO_LARGE").text;
 
 /**
  * Reads the JSON body of a request, strictly, and checks it against a schema (a
@@ -40,10 +41,8 @@ function requirePlainJson(c: Context): void {
   const encoding = c.req.header("content-encoding") ?? "identity";
   const isJson = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i.test(type);
   if (!isJson || encoding.toLowerCase() !== "identity") {
-    throw new TerminalError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      "The body must be uncompressed application/json.",
-    );
+    const code = "UNSUPPORTED_MEDIA_TYPE";
+    throw new TerminalError(code, standingReply(code).text);
   }
 }
 

@@ -11,7 +11,7 @@ import type { Reading } from "./reading.ts";
 import { dayText, name, time } from "./text.ts";
 
 /** Where a star's message is, in a few words. */
-export const PUBLICATION_WORDS: Readonly<Record<Publication["state"], string>> = {
+const PUBLICATION_WORDS: Readonly<Record<Publication["state"], string>> = {
   stored: "stored",
   submitted: "sent",
   published: "on the ledger",

@@ -10,9 +10,6 @@ export interface Deadline {
   without<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** While the client takes its time. */
-const LOOK_AGAIN_MS = 50;
-
 /** What a request behind `answerWithin` knows. */
 export interface DeadlineVariables {
   deadline: Deadline;
@@ -29,28 +26,23 @@ export function answerWithin(): MiddlewareHandler<{ Variables: DeadlineVariables
   return async function answerInTime(c, next) {
     let timer: NodeJS.Timeout | undefined;
     let refuse: (error: Error) => void = () => undefined;
-    const allowedMs = timeFor(c);
-    let answerBy = performance.now() + allowedMs;
-    let isClientsTime = false;
-    // Set again only when it fires, which is rare.
-    const ring = (): void => {
-      const left = answerBy - performance.now();
-      if (isClientsTime) timer = setTimeout(ring, LOOK_AGAIN_MS);
-      else if (left > 0) timer = setTimeout(ring, left);
-      else refuse(new RetryableError("UNAVAILABLE", "the answer took too long"));
+    let answerBy = performance.now() + timeFor(c);
+    const late = (): void => refuse(new RetryableError("UNAVAILABLE", "the answer took too long"));
+    const start = (): void => {
+      timer = setTimeout(late, answerBy - performance.now());
     };
-    timer = setTimeout(ring, allowedMs);
+    start();
     c.set("deadline", {
       // A getter would keep the whole request long after its end (docs/decisions/0037).
       answerBy: () => answerBy,
       async without(work) {
         const startedAt = performance.now();
-        isClientsTime = true;
+        clearTimeout(timer);
         try {
           return await work();
         } finally {
-          isClientsTime = false;
           answerBy += performance.now() - startedAt;
+          start();
         }
       },
     });

@@ -1,9 +1,7 @@
 import { NOT_SUBMITTED } from "../../reads/receipts.ts";
+import type { Json } from "../openapi.ts";
 import { type ProblemCode, standingReply } from "../problem.ts";
-import type { CodeSample } from "../v1/examples.ts";
 import type { Operation, OperationName } from "./operations.ts";
-
-type Json = { readonly [name: string]: unknown };
 
 const ID = "01a1f88e-2c92-7a00-9861-bc1879f11b22";
 const WALLET = "0.0.1005";
@@ -137,24 +135,23 @@ export function refusalExample(code: ProblemCode): Json {
   return { error: standingReply(code).text, code, ...DETAILS[code] };
 }
 
-/** How to call an operation by `curl`, and by the typed client where it has a word for it. */
-export function samplesOf(
+/** How to call an operation by the typed client; undefined where that has no word for it. */
+export function typescriptOf(
   name: OperationName,
-  row: Operation,
+  { session }: Operation,
   publicUrl: string,
-): readonly CodeSample[] {
+): string | undefined {
   const { call } = examples[name];
-  const shell = { lang: "Shell", label: "curl", source: curl(name, row, publicUrl) };
-  if (call === undefined) return [shell];
-  const token = row.session ? `, token: \`\${process.env.STARBOARD_SESSION}\`` : "";
-  const source = `import { voting } from "@starboard/client";
+  if (call === undefined) return undefined;
+  const token = session ? `, token: \`\${process.env.STARBOARD_SESSION}\`` : "";
+  return `import { voting } from "@starboard/client";
 
 const starboard = voting({ baseUrl: "${publicUrl}"${token} });
 ${call}`;
-  return [shell, { lang: "TypeScript", label: "TypeScript", source }];
 }
 
-function curl(
+/** How to call an operation by `curl`. */
+export function curlOf(
   name: OperationName,
   { method, path, session }: Operation,
   publicUrl: string,

@@ -1,24 +1,22 @@
 import { z } from "zod";
-import { type ProblemCode, standingReply } from "../problem.ts";
-import { asMarkdown } from "../v1/examples.ts";
-import { API_NAME } from "../v1/notices.ts";
 import {
+  type Bodies,
   counted,
+  describedBySamples,
   documentOf,
   etagHeader,
-  jsonContent,
+  type Json,
   notModified,
   parametersOf,
   type Replies,
   textHeader,
   waitHeader,
-  withExample,
-} from "../v1/openapi.ts";
-import { examples, refusalExample, samplesOf } from "./examples.ts";
+} from "../openapi.ts";
+import { type ProblemCode, standingReply } from "../problem.ts";
+import { API_NAME } from "../v1/notices.ts";
+import { curlOf, examples, refusalExample, typescriptOf } from "./examples.ts";
 import { codesOf, type Operation, type OperationName, operations } from "./operations.ts";
 import { refusalSchemas } from "./schemas.ts";
-
-type Json = { readonly [name: string]: unknown };
 
 const SESSION_TAG = { name: "Signed in", description: "A session is needed." };
 const OPEN_TAG = { name: "Open", description: "Anyone may ask." };
@@ -30,21 +28,12 @@ const SECURITY = [{ bearer: [] }, { cookie: [] }];
  * @param publicUrl where clients find us
  */
 export function votingDocument(publicUrl: string): Json {
-  const schemas: Record<string, unknown> = {};
   const url = publicUrl.replace(/\/+$/, "");
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const [name, row] of Object.entries<Operation>(operations)) {
-    const known = paths[row.path] ?? {};
-    known[row.method.toLowerCase()] = operation(name as OperationName, row, { schemas, url });
-    paths[row.path] = known;
-  }
   return documentOf({
     title: `${API_NAME} voting`,
     summary: "Stars of Hedera wallets for a directory's events, tokens, collections and projects.",
     url: `${url}/voting`,
     tags: [OPEN_TAG, SESSION_TAG],
-    paths,
-    schemas,
     securitySchemes: {
       bearer: { type: "http", scheme: "bearer", description: "The session's token." },
       cookie: {
@@ -54,23 +43,28 @@ export function votingDocument(publicUrl: string): Json {
         description: "For the service's own pages; named `starboard` on loopback over http.",
       },
     },
+    paths(bodies) {
+      const paths: Record<string, Json> = {};
+      for (const [name, row] of Object.entries<Operation>(operations)) {
+        const made = operation(name as OperationName, row, { bodies, url });
+        paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: made };
+      }
+      return paths;
+    },
   });
 }
 
 function operation(
   name: OperationName,
   row: Operation,
-  { schemas, url }: { readonly schemas: Record<string, unknown>; readonly url: string },
+  { bodies, url }: { readonly bodies: Bodies; readonly url: string },
 ): Json {
   const { path, description, session, query, body } = row;
-  const samples = samplesOf(name, row, url);
-  const { request, reply } = examples[name];
   return {
     operationId: name,
     summary: description,
-    description: asMarkdown(samples),
+    ...describedBySamples(curlOf(name, row, url), typescriptOf(name, row, url)),
     tags: [session ? SESSION_TAG.name : OPEN_TAG.name],
-    "x-codeSamples": samples,
     security: session ? SECURITY : [],
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, id = ""]) => ({
@@ -85,15 +79,12 @@ function operation(
     ...(body && {
       requestBody: {
         required: true,
-        content: withExample(jsonContent(body, schemas, "input"), request),
+        content: bodies.json(body, examples[name].request, "input"),
       },
     }),
     responses: {
-      ...counted({
-        ...success(name, row, { schemas, example: reply }),
-        ...refusals(row, schemas),
-      }),
-      default: early(schemas),
+      ...counted({ ...success(name, row, bodies), ...refusals(row, bodies) }),
+      default: early(bodies),
     },
   };
 }
@@ -127,23 +118,23 @@ const REPLY_HEADERS: Readonly<Partial<Record<OperationName, Json>>> = {
 function success(
   name: OperationName,
   { path, status, response }: Operation,
-  { schemas, example }: { readonly schemas: Record<string, unknown>; readonly example: unknown },
+  { json }: Bodies,
 ): Replies {
   const headers = REPLY_HEADERS[name] ?? {};
   if (response === null) return { [status]: { description: "Done.", headers } };
+  const example = examples[name].reply;
   const content =
     path === "/live"
-      ? { "text/event-stream": { schema: { type: "string" } } }
-      : jsonContent(response, schemas);
-  const shown = withExample(content, example);
+      ? { "text/event-stream": { schema: { type: "string" }, example } }
+      : json(response, example);
   return {
-    [status]: { description: "OK", headers, content: shown },
+    [status]: { description: "OK", headers, content },
     ...("ETag" in headers && notModified),
   };
 }
 
 /** One reply per status; its body's `code` is one of those of the operation. */
-function refusals(row: Operation, schemas: Record<string, unknown>): Replies {
+function refusals(row: Operation, { reply }: Bodies): Replies {
   const codes = new Map<number, ProblemCode[]>();
   for (const code of codesOf(row)) {
     const { status } = standingReply(code);
@@ -152,26 +143,27 @@ function refusals(row: Operation, schemas: Record<string, unknown>): Replies {
   const replies = [...codes].map(([status, of]) => [
     status,
     {
-      description: of.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n"),
+      ...reply(textsOf(of), refusalOf(of), refusalExample(of[0] ?? "INTERNAL")),
       headers: {
         ...((status === 429 || status === 503) && waitHeader),
         ...(status === 401 && { "WWW-Authenticate": textHeader("Bearer") }),
       },
-      content: withExample(
-        jsonContent(refusalOf(of), schemas),
-        refusalExample(of[0] ?? "INTERNAL"),
-      ),
     },
   ]);
   const wrongMethod = {
-    description: "METHOD_NOT_ALLOWED: another method than `Allow` names.",
-    headers: { Allow: textHeader("The methods of this path.") },
-    content: withExample(jsonContent(plain(["METHOD_NOT_ALLOWED"]), schemas), {
+    ...reply("METHOD_NOT_ALLOWED: another method than `Allow` names.", plain([WRONG_METHOD]), {
       error: "Only GET is accepted here.",
-      code: "METHOD_NOT_ALLOWED",
+      code: WRONG_METHOD,
     }),
+    headers: { Allow: textHeader("The methods of this path.") },
   };
   return { ...Object.fromEntries(replies), 405: wrongMethod };
+}
+
+const WRONG_METHOD = "METHOD_NOT_ALLOWED";
+
+function textsOf(codes: readonly ProblemCode[]): string {
+  return codes.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n");
 }
 
 /** The body of a refusal by one of these codes. */
@@ -192,14 +184,8 @@ function plain(codes: readonly string[]): z.ZodType {
 const EARLY = ["HEADERS_TOO_LARGE", "REQUEST_TIMEOUT"] as const;
 
 /** Its schema has every code, for clients: they get any of them from anywhere. */
-function early(schemas: Record<string, unknown>): Json {
+function early({ reply }: Bodies): Json {
   const all = Object.values<Operation>(operations).flatMap(codesOf);
-  const codes = [...new Set([...all, ...EARLY, "METHOD_NOT_ALLOWED"])].sort();
-  return {
-    description: EARLY.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n"),
-    content: withExample(
-      jsonContent(plain(codes).meta({ id: "Refusal" }), schemas),
-      refusalExample(EARLY[0]),
-    ),
-  };
+  const codes = [...new Set([...all, ...EARLY, WRONG_METHOD])].sort();
+  return reply(textsOf(EARLY), plain(codes).meta({ id: "Refusal" }), refusalExample(EARLY[0]));
 }

@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import type { z } from "zod";
 import { type Day, dayOf, instant } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { badField, TerminalError } from "../../errors.ts";
@@ -18,11 +19,11 @@ import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { represent, send } from "../v1/representation.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
-import { challengeBody } from "./bodies.ts";
+import { challengeBody, sessionBody } from "./bodies.ts";
 import type { ClientConfig } from "./client-config.ts";
 import { checkFilters, type ReadItems } from "./items.ts";
 import { votingDocument } from "./openapi.ts";
-import { type Operation, type OperationName, operations } from "./operations.ts";
+import { type Operation, operations } from "./operations.ts";
 import { readVotingQuery } from "./read-query.ts";
 import { requireSession, type SessionTokens, type SessionVariables } from "./session-token.ts";
 
@@ -47,137 +48,114 @@ export interface VotingDeps {
 
 type Env = { Variables: SessionVariables & DeadlineVariables };
 
+/** Answers an operation, once its session is found and its query is read. */
+type Route = <Query extends z.ZodObject>(
+  operation: Omit<Operation, "query"> & { readonly query: Query },
+  answer: (c: Context<Env>, query: z.output<Query>) => Response | Promise<Response>,
+) => void;
+
 /** The voting operations, to be mounted under `/voting` (contract, section 3). */
 export function votingRoutes(deps: VotingDeps): Hono<Env> {
   const routes = new Hono<Env>();
   const session = requireSession(deps.tokens, deps.findSession);
   routes.use(answerWithin());
-  const answers = { ...openAnswers(deps), ...signInAnswers(deps), ...starAnswers(deps) };
-  for (const [name, answer] of Object.entries(answers)) {
-    const row: Operation = operations[name as OperationName];
-    const path = row.path.replace(/\{(\w+)\}/g, ":$1");
-    // The session of a star is looked up together with everything else about it.
-    if (row.session && name !== "castStar") routes.on(row.method, path, session, answer);
-    else routes.on(row.method, path, answer);
-  }
+  const route: Route = ({ method, path, query, session: isNeeded }, answer) => {
+    const pattern = path.replace(/\{(\w+)\}/g, ":$1");
+    const answered = (c: Context<Env>) => answer(c, readVotingQuery(c, query));
+    if (isNeeded) routes.on(method, pattern, session, answered);
+    else routes.on(method, pattern, answered);
+  };
+  answerOpenly(route, deps);
+  answerSignIn(route, deps);
+  answerWallet(route, deps);
+  // The session of a star is looked up together with everything else about it.
+  routes.post(operations.castStar.path, (c) => answerStar(c, deps));
   return routes;
 }
 
-type Answers<Names extends OperationName> = Readonly<
-  Record<Names, (c: Context<Env>) => Response | Promise<Response>>
->;
-
 /** What anyone may read. */
-function openAnswers(
-  deps: VotingDeps,
-): Answers<"readVotingOpenApi" | "readConfig" | "listItems" | "readStar"> {
+function answerOpenly(route: Route, deps: VotingDeps): void {
   const config = represent(deps.config);
   const document = represent(votingDocument(deps.config.publicUrl));
-  return {
-    readVotingOpenApi(c) {
-      readVotingQuery(c, operations.readVotingOpenApi.query);
-      return send(c, document, OPEN_CACHE);
-    },
-    readConfig(c) {
-      readVotingQuery(c, operations.readConfig.query);
-      return send(c, config, OPEN_CACHE);
-    },
-    async listItems(c) {
-      const query = checkFilters(readVotingQuery(c, operations.listItems.query));
-      return send(c, await deps.readItems(query), OPEN_CACHE);
-    },
-    async readStar(c) {
-      readVotingQuery(c, operations.readStar.query);
-      const id = c.req.param("id")?.toLowerCase() ?? "";
-      if (!UUID.test(id)) throw badField("id", "id is not the id of a star");
-      const day = dayOfStarId(id);
-      const receipt = day === null ? null : await deps.findReceipt(id, day);
-      if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
-      return c.json(starJson(receipt), 200, { "Cache-Control": OPEN_CACHE.cacheControl });
-    },
-  };
+  route(operations.readVotingOpenApi, (c) => send(c, document, OPEN_CACHE));
+  route(operations.readConfig, (c) => send(c, config, OPEN_CACHE));
+  route(operations.listItems, async (c, query) =>
+    send(c, await deps.readItems(checkFilters(query)), OPEN_CACHE),
+  );
+  route(operations.readStar, async (c) => {
+    const id = c.req.param("id")?.toLowerCase() ?? "";
+    if (!UUID.test(id)) throw badField("id", "id is not the id of a star");
+    const day = dayOfStarId(id);
+    const receipt = day === null ? null : await deps.findReceipt(id, day);
+    if (receipt === null) throw new TerminalError("NOT_FOUND", "there is no star with this id");
+    return c.json(starJson(receipt), 200, { "Cache-Control": OPEN_CACHE.cacheControl });
+  });
 }
 
-function signInAnswers(
-  deps: VotingDeps,
-): Answers<"startSignIn" | "openSession" | "endSession" | "endSessions"> {
+function answerSignIn(route: Route, deps: VotingDeps): void {
   const challenge = challengeBody(deps.network);
   /** Ends with the cookie, where the session stood in it. */
   const signedOut = (c: Context<Env>): Response => {
     if (c.get("session").isCookie) deps.tokens.cookie.clear(c);
     return c.body(null, 204);
   };
-  return {
-    async startSignIn(c) {
-      readVotingQuery(c, operations.startSignIn.query);
-      const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
-      const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
-      return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
-    },
-    async openSession(c) {
-      const { query, body } = operations.openSession;
-      readVotingQuery(c, query);
-      const signed = await c.get("deadline").without(() => readJson(c, body));
-      const { challengeId, scheme, signature, cookie } = signed;
-      if (cookie) deps.tokens.requireOwnPage(c);
-      const answerBy = c.get("deadline").answerBy();
-      const origin = originOf(c);
-      const opened = await deps.openSession({ challengeId, scheme, signature, origin, answerBy });
-      const { token, wallet } = opened;
-      const expiresAt = instant(opened.expiresAt);
-      if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
-      deps.tokens.cookie.write(c, token);
-      return c.json({ wallet, expiresAt }, 201);
-    },
-    async endSession(c) {
-      readVotingQuery(c, operations.endSession.query);
-      await deps.closeSession(c.get("session").token);
-      return signedOut(c);
-    },
-    async endSessions(c) {
-      readVotingQuery(c, operations.endSessions.query);
-      await deps.revokeSessions(c.get("wallet"));
-      return signedOut(c);
-    },
-  };
+  route(operations.startSignIn, async (c) => {
+    const { wallet } = await c.get("deadline").without(() => readJson(c, challenge));
+    const { expiresAt, ...issued } = await deps.startSignIn({ wallet, origin: originOf(c) });
+    return c.json({ ...issued, expiresAt: instant(expiresAt) }, 201);
+  });
+  route(operations.openSession, async (c) => {
+    const { deadline } = c.var;
+    const { cookie, ...signed } = await deadline.without(() => readJson(c, sessionBody));
+    if (cookie) deps.tokens.requireOwnPage(c);
+    const origin = originOf(c);
+    const answerBy = deadline.answerBy();
+    const { token, wallet, ...opened } = await deps.openSession({ origin, answerBy, ...signed });
+    const expiresAt = instant(opened.expiresAt);
+    if (!cookie) return c.json({ token, wallet, expiresAt }, 201);
+    deps.tokens.cookie.write(c, token);
+    return c.json({ wallet, expiresAt }, 201);
+  });
+  route(operations.endSession, async (c) => {
+    await deps.closeSession(c.get("session").token);
+    return signedOut(c);
+  });
+  route(operations.endSessions, async (c) => {
+    await deps.revokeSessions(c.get("wallet"));
+    return signedOut(c);
+  });
 }
 
-/** What a signed-in wallet does and sees. */
-function starAnswers(
-  deps: VotingDeps,
-): Answers<"readAllowance" | "previewStar" | "castStar" | "listStars"> {
-  return {
-    async readAllowance(c) {
-      readVotingQuery(c, operations.readAllowance.query);
-      const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
-      return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
-    },
-    async previewStar(c) {
-      const target = readVotingQuery(c, operations.previewStar.query);
-      const preview = await deps.previewStar(c.get("wallet"), target);
-      return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
-    },
-    async castStar(c) {
-      const { token } = deps.tokens.tokenOf(c);
-      let wish: Wish;
-      try {
-        wish = await readWish(c);
-      } catch (error) {
-        // A bad request of someone who is not signed in is first of all that.
-        if ((await deps.findSession(token)) === null) throw invalidSession();
-        throw error;
-      }
-      const { target, idempotencyKey } = wish;
-      const answerBy = c.get("deadline").answerBy();
-      const result = await deps.castStar({ voter: { token }, target, idempotencyKey, answerBy });
-      return castReply(c, result, deps.clock.now());
-    },
-    async listStars(c) {
-      const { day = dayOf(deps.clock.now()) } = readVotingQuery(c, operations.listStars.query);
-      const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
-      return c.json({ day, stars: receipts.map(starJson) });
-    },
-  };
+/** What a signed-in wallet sees. */
+function answerWallet(route: Route, deps: VotingDeps): void {
+  route(operations.readAllowance, async (c) => {
+    const { wallet, day, premium, ...allowance } = await deps.readAllowance(c.get("wallet"));
+    return c.json({ wallet, day, premium, ...allowanceBody(allowance) });
+  });
+  route(operations.previewStar, async (c, target) => {
+    const preview = await deps.previewStar(c.get("wallet"), target);
+    return c.json({ ...preview, allowance: allowanceBody(preview.allowance) });
+  });
+  route(operations.listStars, async (c, { day = dayOf(deps.clock.now()) }) => {
+    const receipts = await deps.receiptsOfDay(c.get("wallet"), day);
+    return c.json({ day, stars: receipts.map(starJson) });
+  });
+}
+
+async function answerStar(c: Context<Env>, deps: VotingDeps): Promise<Response> {
+  const { token } = deps.tokens.tokenOf(c);
+  let wish: Wish;
+  try {
+    wish = await readWish(c);
+  } catch (error) {
+    // A bad request of someone who is not signed in is first of all that.
+    if ((await deps.findSession(token)) === null) throw invalidSession();
+    throw error;
+  }
+  const { target, idempotencyKey } = wish;
+  const answerBy = c.get("deadline").answerBy();
+  const result = await deps.castStar({ voter: { token }, target, idempotencyKey, answerBy });
+  return castReply(c, result, deps.clock.now());
 }
 
 /** Asked again each time, which costs a 304 while nothing has changed. */

@@ -15,6 +15,8 @@ export interface TypedDocument {
   /** What the types are of. */
   readonly of: string;
   readonly file: string;
+  /** Whether the client is asked by path; else each operation has a function, and no path is named. */
+  readonly hasPaths: boolean;
   read(): Promise<object>;
 }
 
@@ -27,10 +29,11 @@ const PUBLIC_URL = "https://api.example.org";
  * by `npm exec`, with a TypeScript of its own: it cannot work with ours.
  */
 export const DOCUMENTS: readonly TypedDocument[] = [
-  { of: "the public API", file: fileOf("openapi.ts"), read: publicDocument },
+  { of: "the public API", file: fileOf("openapi.ts"), hasPaths: true, read: publicDocument },
   {
     of: "the voting API",
     file: fileOf("voting-openapi.ts"),
+    hasPaths: false,
     read: async () => votingDocument(PUBLIC_URL),
   },
 ];
@@ -86,9 +89,19 @@ async function generate(document: TypedDocument, folder: string): Promise<string
   );
   // The generator's own head names it; what follows are the types.
   const text = (await readFile(made, "utf8")).replace(/^\/\*\*[\s\S]*?\*\/\s*/, "");
-  writeFileSync(made, head(document) + text);
+  const types = document.hasPaths ? text : text.replace(/^export interface paths \{.*?^\}\n/ms, "");
+  writeFileSync(made, head(document) + withoutAbsent(types));
   await format(made);
   return await readFile(made, "utf8");
+}
+
+/** The generator writes a line for whatever an operation might have and has not: those are left out. */
+function withoutAbsent(types: string): string {
+  const open = /^ *headers: \{\s*\[name: string\]: unknown;\s*\};\n(?= *content: )/gm;
+  const absent = /^ *\w+\??: never;\n/gm;
+  const empty = /^ *parameters: \{\s*\};\n/gm;
+  const unused = /^export type \S+ = Record<string, never>;\n/gm;
+  return [open, absent, empty, unused].reduce((text, part) => text.replace(part, ""), types);
 }
 
 async function format(file: string): Promise<void> {

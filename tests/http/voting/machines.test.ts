@@ -17,21 +17,16 @@ import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts
 import { decidedStar, goingFrom } from "../../support/engine.ts";
 import {
   cast,
-  newWallet,
+  newVoter,
   type Reply,
   type Service,
   send,
-  signIn,
   startService,
+  type Voter,
 } from "../../support/service.ts";
 import { CONSOLE, signInOperator, TOKEN } from "../console/browser-session.ts";
 
 const SEASON = "00000000-0000-7000-8000-00000000000a";
-
-interface Voter {
-  readonly id: string;
-  readonly token: string;
-}
 
 const test = suite<{ service: Service }>("machines");
 test.before(async (context) => {
@@ -41,11 +36,6 @@ test.before(async (context) => {
   context.service = service;
 });
 test.after((context) => context.service.close());
-
-async function voter(service: Service, nfts: { a?: number; b?: number } = {}): Promise<Voter> {
-  const wallet = await newWallet(service, nfts);
-  return { id: wallet.id, token: await signIn(service, wallet) };
-}
 
 const numberOf = ({ id }: Voter): number => Number(id.slice("0.0.".length));
 const grant = ({ sql }: Service, to: Voter) =>
@@ -100,7 +90,7 @@ async function dayShown(service: Service, of: Voter): Promise<unknown[]> {
 test("a wallet's day is open until its last vote, and open again while a pass is in force", async ({
   service,
 }) => {
-  const ann = await voter(service);
+  const ann = await newVoter(service);
   await castMany(service, ann, { count: 4 });
   assert.deepEqual(await dayShown(service, ann), ["open", 5, 4]);
   assert.equal((await cast(service, ann.token, "token/0.0.9001")).status, 409);
@@ -134,7 +124,7 @@ test("a wallet's day is open until its last vote, and open again while a pass is
 test("a pass granted and taken back with votes left changes the limit and nothing else", async ({
   service,
 }) => {
-  const ann = await voter(service);
+  const ann = await newVoter(service);
   await castMany(service, ann, { count: 2 });
   await grant(service, ann);
   assert.deepEqual(limitAndUsed(await cast(service, ann.token, "token/0.0.9003")), [201, 20, 3]);
@@ -147,7 +137,7 @@ test("a pass granted and taken back with votes left changes the limit and nothin
 test("a premium day is spent by its twentieth star, and stays spent when the pass is taken back", async ({
   service,
 }) => {
-  const ann = await voter(service);
+  const ann = await newVoter(service);
   await grant(service, ann);
   await castMany(service, ann, { count: 20 });
   assert.deepEqual(await dayShown(service, ann), ["spent", 20, 20]);
@@ -157,7 +147,7 @@ test("a premium day is spent by its twentieth star, and stays spent when the pas
 });
 
 test("an event's day counts each NFT once, and shows what has counted", async ({ service }) => {
-  const [ann, bob] = [await voter(service), await voter(service)];
+  const [ann, bob] = [await newVoter(service), await newVoter(service)];
   const { ledger } = service.hedera;
   const [serial = 0] = await ledger.mint(service.collectionA, { count: 1, to: ann.id });
   assert.equal((await cast(service, ann.token, "event/hack")).body.star.weight, 2);
@@ -190,9 +180,9 @@ test("a forever mint counts a wallet once; its +5 comes, stays, goes with its ca
 }) => {
   const { ledger } = service.hedera;
   const [ann, bob, cat] = [
-    await voter(service, { a: 1 }),
-    await voter(service),
-    await voter(service),
+    await newVoter(service, { a: 1 }),
+    await newVoter(service),
+    await newVoter(service),
   ];
   const mintTo = (of: Voter, collection: string) =>
     ledger.mint(collection, { count: 1, to: of.id }).then(([serial = 0]) => serial);
@@ -241,7 +231,7 @@ test("a star whose instant slips over midnight is the next day's: it is no repea
   const now = row?.now ?? 0;
   const midnight = endOfDay(dayOf(now));
   const { commit } = createGroupCommit({ sql: writer, now: goingFrom(now) });
-  const [ann, bob] = [await voter(service), await voter(service)];
+  const [ann, bob] = [await newVoter(service), await newVoter(service)];
   /** Stores so many stars, the last of them in the day's last millisecond. */
   const castBeforeMidnight = async ({ id: wallet }: Voter, count: number) => {
     let follows: string | null = null;

@@ -7,11 +7,13 @@ import { suite } from "uvu";
 import { entityNumber } from "../../../src/ledger/entity-id.ts";
 import {
   cast,
+  newVoter,
   newWallet,
   type Service,
   send,
   signIn,
   startService,
+  type Voter,
 } from "../../support/service.ts";
 
 const test = suite<{ service: Service }>("rules");
@@ -21,16 +23,6 @@ test.before(async (context) => {
   context.service = await startService({ EXCLUDED_WALLETS: EXCLUDED });
 });
 test.after((context) => context.service.close());
-
-interface Voter {
-  readonly id: string;
-  readonly token: string;
-}
-
-async function voter(service: Service, nfts: { a?: number; b?: number } = {}): Promise<Voter> {
-  const wallet = await newWallet(service, nfts);
-  return { id: wallet.id, token: await signIn(service, wallet) };
-}
 
 /** Casts a star that must be accepted; its weight and the counter after it. */
 async function weigh(
@@ -66,7 +58,7 @@ test("weight = 1 + A + 5 if at least one B is held; ten A give +10, three B give
     [{ b: 3 }, 6],
     [{ a: 2, b: 1 }, 8],
   ] as const) {
-    const [carried] = await weigh(service, await voter(service, nfts), "token/0.0.9001");
+    const [carried] = await weigh(service, await newVoter(service, nfts), "token/0.0.9001");
     assert.equal(carried, weight);
   }
 });
@@ -76,7 +68,7 @@ test("an NFT reaches an event once per UTC day, whichever wallet brings it; the 
 }) => {
   const event = await newEvent(service, "once-a-day");
   const { ledger } = service.hedera;
-  const [first, second] = [await voter(service), await voter(service)];
+  const [first, second] = [await newVoter(service), await newVoter(service)];
   const a = await ledger.mint(service.collectionA, { count: 3, to: first.id });
   const [b = 0] = await ledger.mint(service.collectionB, { count: 1, to: first.id });
   assert.deepEqual(await weigh(service, first, event), [1 + 3 + 5, 9]);
@@ -90,7 +82,7 @@ test("an NFT reaches an event once per UTC day, whichever wallet brings it; the 
 });
 
 test("an event, unlike a forever mint, is starred once per UTC day", async ({ service }) => {
-  const { token } = await voter(service);
+  const { token } = await newVoter(service);
   const event = await newEvent(service, "starred-once");
   assert.equal((await cast(service, token, event)).status, 201);
   const { status, body } = await cast(service, token, event);
@@ -126,7 +118,7 @@ test("tokens, collections and projects carry the full voting power, whichever wa
   service,
 }) => {
   const { ledger } = service.hedera;
-  const [first, second] = [await voter(service, { a: 2, b: 1 }), await voter(service)];
+  const [first, second] = [await newVoter(service, { a: 2, b: 1 }), await newVoter(service)];
   assert.equal((await weigh(service, first, "project/wiki"))[0], 8);
   const serials = await ledger.mint(service.collectionA, { count: 2, to: first.id });
   await ledger.transfer(service.collectionA, serials, second.id);
@@ -138,7 +130,7 @@ test("a forever mint: a wallet's star counts once; starring again adds only NFTs
 }) => {
   const mint = await newEvent(service, "for-ever", { isForeverMint: true });
   const { ledger } = service.hedera;
-  const first = await voter(service, { a: 2, b: 1 });
+  const first = await newVoter(service, { a: 2, b: 1 });
   assert.deepEqual(await weigh(service, first, mint), [8, 8]);
   assert.deepEqual(await weigh(service, first, mint), [0, 8]);
   await ledger.mint(service.collectionA, { count: 1, to: first.id });
@@ -154,7 +146,7 @@ test("a forever mint: a serial attributed to another wallet adds nothing until i
 }) => {
   const mint = await newEvent(service, "held-by-another", { isForeverMint: true });
   const { ledger } = service.hedera;
-  const [first, second] = [await voter(service), await voter(service)];
+  const [first, second] = [await newVoter(service), await newVoter(service)];
   const a = await ledger.mint(service.collectionA, { count: 2, to: first.id });
   assert.deepEqual(await weigh(service, first, mint), [3, 3]);
   await ledger.transfer(service.collectionA, a, second.id);
@@ -165,7 +157,7 @@ test("a forever mint: a serial attributed to another wallet adds nothing until i
 test("five votes a day over all content types together; a pass makes it twenty while its season is on", async ({
   service,
 }) => {
-  const spender = await voter(service);
+  const spender = await newVoter(service);
   for (const target of [
     "token/0.0.9002",
     "collection/0.0.8001",
@@ -185,7 +177,7 @@ test("five votes a day over all content types together; a pass makes it twenty w
   for (let n = 0; n < 15; n += 1) await weigh(service, spender, `token/0.0.${9010 + n}`);
   assert.equal((await cast(service, spender.token, "token/0.0.9030")).body.limit, 20);
   // The season ends mid-day: 20 are used, 5 are allowed, nothing is owed.
-  const late = await voter(service);
+  const late = await newVoter(service);
   await service.sql`insert into premium_pass values (${Number(late.id.slice(4))}, ${id}, 0)`;
   for (let n = 0; n < 6; n += 1) await weigh(service, late, `token/0.0.${9010 + n}`);
   await service.sql`update season set ends_at = now_ms() where id = ${id}`;
@@ -204,7 +196,7 @@ test("ended events and upcoming ones may be starred: the specification lists eve
     await newEvent(service, "upcoming", upcoming),
     await newEvent(service, "upcoming-mint", { ...upcoming, isForeverMint: true }),
   ]) {
-    assert.deepEqual(await weigh(service, await voter(service), event), [1, 1], event);
+    assert.deepEqual(await weigh(service, await newVoter(service), event), [1, 1], event);
   }
 });
 

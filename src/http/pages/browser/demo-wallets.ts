@@ -1,4 +1,4 @@
-import { StarboardError } from "../../../../packages/client/src/index.ts";
+import { readReply } from "../../../../packages/client/src/request.ts";
 import type { Signed, Wallet } from "./wallets.ts";
 
 interface DemoWallet {
@@ -20,15 +20,11 @@ export async function demoWallets(): Promise<readonly Wallet[]> {
   }));
 }
 
-async function ask<T>(path: string, json?: object): Promise<T> {
-  const response = await fetch(path, {
-    ...(json !== undefined && {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(json),
-    }),
-  });
-  const body = await response.json();
-  if (!response.ok) throw new StarboardError(response, body);
-  return body;
+function ask<T>(path: string, json?: object): Promise<T> {
+  const posted = json && {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(json),
+  };
+  return readReply<T>(fetch, path, { ...posted });
 }
