@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { renameSync, rmSync } from "node:fs";
 import { entityNumber } from "../ledger/entity-id.ts";
 import { type DemoLedger, settleDemoLedger } from "./demo-ledger.ts";
 import { type Ledger, openLedger } from "./hedera/ledger.ts";
 import type { Step } from "./hedera/state/state.ts";
 import { addMessage } from "./hedera/state/topics.ts";
+import { addOwnTransaction } from "./hedera/state/transactions.ts";
 import { nanosOfMs } from "./hedera/timestamps.ts";
 
 /** A message that a topic got before today. */
@@ -76,20 +76,12 @@ function submitted({ topic, text, memo }: PastMessage, operator: string): Step<v
     const message = Buffer.from(text);
     const chunk = { payer, validStart, number: 1, total: 1 };
     addMessage(turn, entityNumber(topic), { payer, message, chunk });
-    turn.add({
-      kind: "transaction",
-      at: turn.at,
+    addOwnTransaction(turn, "CONSENSUSSUBMITMESSAGE", entityNumber(topic), {
       payer,
       validStart,
-      type: "CONSENSUSSUBMITMESSAGE",
-      result: "SUCCESS",
-      entity: entityNumber(topic),
-      node: 3,
       maxFee: 10_000_000n,
       chargedFee: FEE_TINYBARS,
       memo: Buffer.from(memo).toString("base64"),
-      validDuration: 120,
-      hash: createHash("sha384").update(`${turn.at} ${text}`).digest("base64"),
     });
   };
 }

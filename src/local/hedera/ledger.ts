@@ -4,7 +4,6 @@ import { every, type Service } from "../../service.ts";
 import { openReceipts } from "./consensus/receipts.ts";
 import type { KeyBytes } from "./keys.ts";
 import { createAccount, type NewAccount } from "./state/accounts.ts";
-import { closeBlock } from "./state/blocks.ts";
 import {
   createCollection,
   mintNfts,
@@ -12,7 +11,7 @@ import {
   transferNfts,
 } from "./state/collections.ts";
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
-import { entityExists } from "./state/state.ts";
+import { entityExists, type Step } from "./state/state.ts";
 import { createTopic, type NewTopic } from "./state/topics.ts";
 import { nanosOfMs } from "./timestamps.ts";
 
@@ -91,6 +90,13 @@ export async function openLedger(options: LedgerOptions) {
     },
   };
 }
+
+/**
+ * Closes the block: every transaction up to now is in it or in one before, and what comes later has a
+ * later timestamp. That is what lets a client conclude from the newest block's end that a transaction
+ * not seen by then never took place.
+ */
+const closeBlock: Step<void> = ({ at, add }) => add({ kind: "block", at });
 
 /** The first at once: after a night without a block the mirror node would seem to be behind. */
 function closeBlocks(order: ConsensusOrder, everyMs: number): Service {
