@@ -10,17 +10,19 @@ import {
 } from "../demo/first-start.ts";
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
 import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
-import { freePort, readPort } from "../local/free-port.ts";
+import { readPort } from "../local/free-port.ts";
 import type { Ledger } from "../local/hedera/ledger.ts";
 import { startLocalHedera } from "../local/hedera/start.ts";
 import { createLogger } from "../log.ts";
+import type { Service } from "../service.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { WebSettings } from "./web-settings.ts";
 import { LEDGER_SETTINGS } from "./worker.ts";
 
 /** Settings by name, as an environment has them. */
 export type Variables = Record<string, string>;
-export type OnStop = (stop: () => Promise<void>) => void;
+/** Remembers a part that is closed at the stop, the one that started last first. */
+export type CloseAtStop = <S extends Service>(started: S) => S;
 
 const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 /** Where a first start's mirror node listens, if no other process does. */
@@ -40,9 +42,9 @@ export async function ownLedger(place: {
   readonly clock: Clock;
   readonly folder: string;
   readonly given: Variables;
-  readonly onStop: OnStop;
+  readonly closeAtStop: CloseAtStop;
 }) {
-  const { sql, clock, folder, given, onStop } = place;
+  const { sql, clock, folder, given, closeAtStop } = place;
   const file = join(folder, "ledger.json");
   const ledgerFolder = join(folder, "ledger");
   // Stars of the past name topics and collections: those of the ledger that is made here.
@@ -53,10 +55,9 @@ export async function ownLedger(place: {
   const portFile = join(folder, MIRROR_PORT_FILE);
   const start = (mirrorPort: number) =>
     startLocalHedera({ now: clock.now, folder: ledgerFolder, mirrorPort });
-  const port = await freePort(readPort(portFile) || MIRROR_PORT);
-  // Another process may have taken the port since.
-  const hedera = await start(port).catch(() => start(0));
-  onStop(() => hedera.close());
+  // Any port where another process has that one.
+  const started = await start(readPort(portFile) || MIRROR_PORT).catch(() => start(0));
+  const hedera = closeAtStop(started);
   await refuseStarsOfAnother(sql, hedera.ledger, { folder: ledgerFolder, file });
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
   const demo = await settleDemoLedger(hedera.ledger, file);
