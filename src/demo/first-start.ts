@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../actors/day.ts";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { openAuditMirror } from "../audit/audit-mirror.ts";
 import { importCatalog } from "../catalogue/import-catalog.ts";
 import { grantPass } from "../catalogue/premium.ts";
@@ -10,15 +10,13 @@ import { accountNumber } from "../journal/star-record.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
-import { makePastLedger } from "../local/demo-past.ts";
 import type { Ledger } from "../local/hedera/ledger.ts";
 import { type Logger, silentLogger } from "../log.ts";
-import type { CollectionKeys } from "../publishing/message.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE } from "../recovery/recovery.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
-import { demoTargets, PAST_DAYS, pastStars, SELLER, SOLD_ON } from "./past-stars.ts";
+import { SELLER, SOLD_ON } from "./past-stars.ts";
 
 const SEASON = { name: "Harvest season", daysBefore: 20, days: 90 } as const;
 /** A wallet that people choose from, and voters. */
@@ -37,30 +35,6 @@ export interface DemoPlace {
 }
 
 /**
- * Makes the ledger of a demo that starts for the first time, with the stars of some days on its
- * topics.
- *
- * @param given.file where the keys are kept
- * @param given.now epoch milliseconds
- */
-export async function makeDemoLedger(given: {
-  readonly folder: string;
-  readonly file: string;
-  readonly keys: CollectionKeys;
-  readonly now: number;
-}): Promise<void> {
-  const { now, keys } = given;
-  await makePastLedger({
-    ...given,
-    from: now - (PAST_DAYS + 2) * DAY_MS,
-    messages: (demo, serialsOf) => {
-      const directory = demoDirectory(now, [demo.collectionA, demo.collectionB]);
-      return pastStars({ demo, serialsOf, targets: demoTargets(directory), keys, now });
-    },
-  });
-}
-
-/**
  * Fills an empty directory: records, one that waits for approval, a season, passes. A directory
  * with records of its own gets none of the demo's.
  *
@@ -73,7 +47,7 @@ export async function fillEmptyDirectory(
   if (!(await isDirectoryEmpty(sql))) return;
   const now = clock.now();
   if ((await listSeasons(sql)).length === 0) {
-    const startsAt = (Math.floor(now / DAY_MS) - SEASON.daysBefore) * DAY_MS;
+    const startsAt = startOfDay(dayOf(now)) - SEASON.daysBefore * DAY_MS;
     const endsAt = startsAt + SEASON.days * DAY_MS;
     const { id: seasonId } = await addSeason(sql, { name: SEASON.name, startsAt, endsAt });
     const { wallets = [], voters = [] } = demo ?? {};

@@ -60,7 +60,7 @@ async function startAll({ json }: { readonly json: boolean }) {
     );
     // Last, because it goes to work at once, in the same process.
     closeAtStop(await startWorker(home.settings, { log, queue, queueUrl, metrics }));
-    home.announce(web.url);
+    home.announce();
     if (home.voters.length > 0) {
       closeAtStop(startVoters({ ...home, client: demoVoterClient(web.url), log }));
     }

@@ -103,15 +103,10 @@ export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
     operatorToken: given.OPERATOR_TOKEN
       ? "OPERATOR_TOKEN of this environment"
       : `the text in ${join(folder, TOKEN_FILE)}`,
-    /**
-     * Lets commands in other terminals find these servers (`.starboard/environment.json`).
-     *
-     * @param url where the web process answers
-     */
-    announce(url: string): void {
+    /** Lets commands in other terminals find these servers (`.starboard/environment.json`). */
+    announce(): void {
       const file = join(folder, ENVIRONMENT_FILE);
-      const announced = { ...found, ...given, PORT: new URL(url).port };
-      writeFileSync(file, JSON.stringify(announced, null, 2), { mode: 0o600 });
+      writeFileSync(file, JSON.stringify({ ...found, ...given }, null, 2), { mode: 0o600 });
       closeAtStop({ close: async () => rmSync(file, { force: true }) });
     },
   };

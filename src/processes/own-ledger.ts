@@ -5,9 +5,9 @@ import {
   bringBackPast,
   fillEmptyDirectory,
   isDirectoryEmpty,
-  makeDemoLedger,
   sellCountedNft,
 } from "../demo/first-start.ts";
+import { makePastLedger } from "../demo/past-ledger.ts";
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
 import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
 import { readPort } from "../local/free-port.ts";
@@ -50,7 +50,7 @@ export async function ownLedger(place: {
   // Stars of the past name topics and collections: those of the ledger that is made here.
   const isWhole = LEDGER_SETTINGS.every((name) => given[name] === undefined);
   if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
-    await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
+    await makePastLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
   }
   const portFile = join(folder, MIRROR_PORT_FILE);
   const start = (mirrorPort: number) =>
