@@ -103,7 +103,7 @@ function accept(
     const price = precheck(transaction, ledger, num);
     if (order.ended) throw new LedgerRefusal("PLATFORM_NOT_ACTIVE");
     const key = transactionKey(transaction.payer, transaction.validStart);
-    const step = handle(transaction, { price, failWith });
+    const step = handle(transaction, price, failWith);
     receipts.accept(num, key, order.take(step, consensusDelayMs));
     return { code: "OK", cost: 0 };
   } catch (error) {
