@@ -11,7 +11,7 @@ import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
 import type { Ledger } from "../local/hedera/ledger.ts";
-import { type Logger, silentLogger } from "../log.ts";
+import { createLogger, type Logger, silentLogger } from "../log.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE } from "../recovery/recovery.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -26,7 +26,7 @@ const NO_LIMIT = 10_000;
 
 type DemoSettings = With<"MIRROR_NODE_URL" | CollectionSetting>;
 
-export interface DemoPlace {
+interface DemoPlace {
   /** As the owner of the schema. */
   readonly sql: Sql;
   readonly settings: DemoSettings;
@@ -35,12 +35,28 @@ export interface DemoPlace {
 }
 
 /**
+ * Gives a first start something to look at, before any process asks for it.
+ *
+ * @param own the ledger of this machine with the demo's inhabitants; undefined on one of somebody else
+ */
+export async function fillDemo(
+  given: Omit<DemoPlace, "log">,
+  own: { readonly demo: DemoLedger; readonly ledger: Ledger } | undefined,
+): Promise<void> {
+  await fillEmptyDirectory(given, own?.demo);
+  if (own === undefined) return;
+  const place = { ...given, log: createLogger(given.settings.LOG_LEVEL, "demo") };
+  await bringBackPast(place, own.demo);
+  await sellCountedNft(place, own.demo, own.ledger);
+}
+
+/**
  * Fills an empty directory: records, one that waits for approval, a season, passes. A directory
  * with records of its own gets none of the demo's.
  *
- * @param demo whose wallets get passes; undefined on a ledger of somebody else
+ * @param demo whose wallets get passes
  */
-export async function fillEmptyDirectory(
+async function fillEmptyDirectory(
   { sql, settings, clock }: Omit<DemoPlace, "log">,
   demo: DemoLedger | undefined,
 ): Promise<void> {
@@ -77,10 +93,7 @@ export async function isDirectoryEmpty(sql: Sql): Promise<boolean> {
  * Brings the stars on the ledger's topics into an empty journal, by the code of `journal recover`:
  * rules, claims, totals and exports follow from the public record.
  */
-export async function bringBackPast(
-  { sql, settings, log }: DemoPlace,
-  demo: DemoLedger,
-): Promise<void> {
+async function bringBackPast({ sql, settings, log }: DemoPlace, demo: DemoLedger): Promise<void> {
   const [row] = await runStatement(sql`select from star limit 1`);
   if (row !== undefined) return;
   const mirror = openAuditMirror({
@@ -112,7 +125,7 @@ export async function bringBackPast(
  * Lets a voter sell an NFT that counts on a forever mint, once, and checks the holdings as an
  * operator may at any time: so the demo shows what the daily check does.
  */
-export async function sellCountedNft(
+async function sellCountedNft(
   { sql, settings, clock, log }: DemoPlace,
   demo: DemoLedger,
   ledger: Ledger,

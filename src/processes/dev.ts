@@ -8,9 +8,8 @@ import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
-import type { Service } from "../service.ts";
+import { closedInTurn } from "../service.ts";
 import { type LocalEnvironment, openLocalEnvironment } from "./local-environment.ts";
-import type { CloseAtStop } from "./own-ledger.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startTracing, traceFields } from "./start-tracing.ts";
@@ -35,15 +34,7 @@ export const subcommand = defineCommand({
 async function startAll({ json }: { readonly json: boolean }) {
   growHeapSlowly();
   const startedAt = performance.now();
-  const started: Service[] = [];
-  const closeAtStop: CloseAtStop = (part) => {
-    started.push(part);
-    return part;
-  };
-  const close = async (): Promise<void> => {
-    // No part loses what it depends on.
-    for (const part of started.splice(0).reverse()) await part.close();
-  };
+  const { add: closeAtStop, close } = closedInTurn();
   try {
     const home = await openLocalEnvironment(closeAtStop);
     const log = createLogger(home.settings.LOG_LEVEL, "dev", traceFields(home.settings));

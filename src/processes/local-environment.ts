@@ -8,6 +8,7 @@ import {
   readSettings,
   settings as settingsSchema,
 } from "../config.ts";
+import { fillDemo } from "../demo/first-start.ts";
 import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
@@ -21,7 +22,7 @@ import { silentLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
-import { type CloseAtStop, fillDemo, ownLedger, type Variables } from "./own-ledger.ts";
+import { type CloseAtStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
 import { LEDGER_SETTINGS, WORKER_SETTINGS } from "./worker.ts";
 

@@ -11,7 +11,7 @@ import {
 import { armFailpointFromSettings } from "../failpoint.ts";
 import { createLogger, type Logger } from "../log.ts";
 import { createWakeQueue, type WakeQueue } from "../publishing/queue.ts";
-import type { Service } from "../service.ts";
+import { closedInTurn, type Service } from "../service.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { startTracing, traceFields } from "./start-tracing.ts";
 
@@ -48,21 +48,15 @@ export function processCommand<const Name extends SettingName>(kind: ProcessKind
       await runUntilStopped(async () => {
         const settings = checked(readSettings(environment(), [...needed, "REDIS_URL"]));
         const log = createLogger(settings.LOG_LEVEL, role, traceFields(settings));
-        const tracing = await startTracing(settings, { role, log });
+        const { add: closeAtStop, close } = closedInTurn();
+        closeAtStop(await startTracing(settings, { role, log }));
         armFailpointFromSettings(settings, log);
         const { REDIS_URL: queueUrl } = settings;
-        const queue = createWakeQueue(queueUrl, log);
-        const { url, close } = await start(settings, { log, queue, queueUrl });
+        const queue = closeAtStop(createWakeQueue(queueUrl, log));
+        const { url } = closeAtStop(await start(settings, { log, queue, queueUrl }));
         log.info({ url }, `${role} process is up`);
         if (args.json) printJson({ url });
-        return {
-          log,
-          async close() {
-            await close();
-            await queue.close();
-            await tracing.close();
-          },
-        };
+        return { log, close };
       });
     },
   });
