@@ -30,27 +30,10 @@ export function startVoters(given: {
   readonly log: Logger;
   readonly random?: () => number;
 }): Service {
-  const { log, random = Math.random } = given;
-  let pauseMs = FIRST_PAUSE_MS / CALMER;
-  const nextPauseMs = (): number => {
-    pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
-    // Between a half and one and a half of it: people do not vote by the clock.
-    return pauseMs * (0.5 + random());
-  };
-  return every(nextPauseMs, createTurns({ ...given, random }), {
-    onFailure: (err) => log.debug({ err }, "a demo voter could not vote"),
-  });
-}
-
-/** One voter's turn: signs in if need be, and stars what it may. */
-function createTurns({
-  voters,
-  targets,
-  client,
-  random,
-}: Parameters<typeof startVoters>[0] & { readonly random: () => number }): () => Promise<void> {
+  const { voters, targets, client, log, random = Math.random } = given;
   const tokens = new Map<string, string>();
-  return async () => {
+  /** One voter signs in if need be, and stars what it may. */
+  const vote = async (): Promise<void> => {
     const voter = voters[Math.floor(random() * voters.length)];
     if (voter === undefined) return;
     const token = tokens.get(voter.id) ?? (await client.signIn(voter));
@@ -64,4 +47,13 @@ function createTurns({
       if (code !== "ALREADY_STARRED") return;
     }
   };
+  let pauseMs = FIRST_PAUSE_MS / CALMER;
+  const nextPauseMs = (): number => {
+    pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
+    // Between a half and one and a half of it: people do not vote by the clock.
+    return pauseMs * (0.5 + random());
+  };
+  return every(nextPauseMs, vote, {
+    onFailure: (err) => log.debug({ err }, "a demo voter could not vote"),
+  });
 }

@@ -121,8 +121,7 @@ export function createHost({
     count: live.size,
     /** Runs work of one wallet after all earlier work of that wallet. */
     inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T> {
-      const before = mailboxes.get(wallet) ?? Promise.resolve();
-      const turn = before.then(work, work);
+      const turn = (mailboxes.get(wallet) ?? Promise.resolve()).then(work);
       const settled = turn.catch(() => undefined);
       mailboxes.set(wallet, settled);
       void settled.then(() => {
