@@ -54,10 +54,6 @@ export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
   const folder = resolve(".starboard");
   mkdirSync(folder, { recursive: true });
   takeFolder(folder, closeAtStop);
-  const found: Variables = {
-    LOG_LEVEL: "warn",
-    OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
-  };
   // Before anything names it: a URL with port 0 leads nowhere.
   if (given.PORT === undefined || asked.PORT === 0)
     given.PORT = String(await freePort(asked.PORT, asked.HOST));
@@ -69,10 +65,8 @@ export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
 
   const isOwn = asked.DATABASE_URL === undefined;
   const databaseUrl = asked.DATABASE_URL ?? closeAtStop(await ownPostgres(folder)).url;
-  found.DATABASE_URL = databaseUrl;
   const ownRedis = async () => closeAtStop(await startRedis({ dataDir: join(folder, "redis") }));
   const redis = asked.REDIS_URL === undefined ? await ownRedis() : undefined;
-  if (redis !== undefined) found.REDIS_URL = redis.url;
   await migrate(
     databaseUrl,
     isOwn ? `remove it with \`rm -r "${folder}"\` and start again` : undefined,
@@ -83,7 +77,13 @@ export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
   const clock = await followDatabaseClock(sql, silentLogger);
   closeAtStop({ close: async () => clock.stop() });
   const own = ownsLedger ? await ownLedger({ sql, clock, folder, given, closeAtStop }) : undefined;
-  Object.assign(found, own?.variables);
+  const found: Variables = {
+    LOG_LEVEL: "warn",
+    OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
+    DATABASE_URL: databaseUrl,
+    ...(redis && { REDIS_URL: redis.url }),
+    ...own?.variables,
+  };
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
   if (isLocal) await fillDemo({ sql, settings, clock }, own);
   return {
