@@ -41,13 +41,14 @@ const origin = z.string().transform((text, context) => {
   });
   return z.NEVER;
 });
-const list = (text: string): string[] =>
+const list = z.string().transform((text) =>
   text
     .split(",")
     .map((part) => part.trim())
-    .filter(Boolean);
+    .filter(Boolean),
+);
 const listOf = <Entry extends z.ZodType<string, string>>(entry: Entry) =>
-  z.string().transform(list).pipe(z.array(entry)).default([]);
+  list.pipe(z.array(entry)).default([]);
 const choice = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z.enum(names, { error: `must be one of ${names.join(", ")}` });
 const whole = (min: number, max: number) => {
@@ -104,15 +105,11 @@ export const settings = z.object({
     .describe(
       "Ledger network. `local` is a ledger on this machine that speaks the real protocols.",
     ),
-  HEDERA_NODES: z
-    .string()
-    .transform(list)
+  HEDERA_NODES: list
     .pipe(z.array(node).min(1, "must name one node at least"))
     .optional()
     .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
-  MIRROR_NODE_URL: z
-    .string()
-    .transform(list)
+  MIRROR_NODE_URL: list
     .pipe(z.array(baseUrl).min(1, "must name one URL at least"))
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
@@ -131,9 +128,7 @@ export const settings = z.object({
   COLLECTION_A_KEY: messageKey.optional().describe("Its key in a message's `holdings`."),
   COLLECTION_B_ID: entityId.optional().describe("NFT collection that adds 5 once."),
   COLLECTION_B_KEY: messageKey.optional().describe("Its key in a message's `holdings`."),
-  EVENT_SOURCES: z
-    .string()
-    .transform(list)
+  EVENT_SOURCES: list
     .refine(
       ([one = "", other = "", ...more]) =>
         SOURCE.test(one) && SOURCE.test(other) && one !== other && more.length === 0,

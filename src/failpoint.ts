@@ -1,4 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ConfigurationError } from "./config.ts";
+import { RetryableError } from "./errors.ts";
+import type { Logger } from "./log.ts";
 
 /**
  * Named places where a test makes one process die, fail or stand still, in the order in which
@@ -63,30 +66,39 @@ const HANG_MS = 5_000;
  */
 export let failpoint: ((name: string) => Promise<void> | undefined) | undefined;
 
-/** What happens at a place beside what its mode says. */
-export interface FailpointHooks {
-  /** Called before the process is killed, fails or hangs. */
-  readonly onHit?: (order: FailpointOrder) => void;
-  readonly lost: (message: string) => Error;
+/** Called before the process is killed, fails or hangs. */
+type OnHit = (order: FailpointOrder) => void;
+
+/**
+ * Arms the failpoint that the settings name; without one, nothing happens.
+ *
+ * @throws ConfigurationError when there is no such place or mode
+ */
+export function armFailpointFromSettings(
+  { FAILPOINT: text }: { readonly FAILPOINT?: string | undefined },
+  log: Logger,
+): void {
+  if (text === undefined) return;
+  const order = parseFailpoint(text);
+  if (order === undefined) throw new ConfigurationError("FAILPOINT names no place and mode");
+  log.warn({ failpoint: text }, "this process is armed to fail, for a test");
+  armFailpoint(order, () => log.warn({ failpoint: text }, "the failpoint was hit"));
 }
 
 /** Arms one place in this process; undefined disarms. */
-export function armFailpoint(order: FailpointOrder | undefined, hooks: FailpointHooks): void {
-  failpoint = order && hookOf(order, hooks);
+export function armFailpoint(order: FailpointOrder | undefined, onHit?: OnHit): void {
+  failpoint = order && hookOf(order, onHit);
 }
 
 /** The hook alone, for a part that is given one. */
-export function hookOf(
-  order: FailpointOrder,
-  { onHit, lost }: FailpointHooks,
-): NonNullable<typeof failpoint> {
+export function hookOf(order: FailpointOrder, onHit?: OnHit): NonNullable<typeof failpoint> {
   let hits = 0;
   return (name) => {
     if (name !== order.at) return undefined;
     hits += 1;
     if (hits !== order.hit) return undefined;
     onHit?.(order);
-    return trigger(order, lost);
+    return trigger(order);
   };
 }
 
@@ -99,7 +111,7 @@ export function parseFailpoint(text: string): FailpointOrder | undefined {
   return /^[1-9]\d{0,5}$/.test(count) ? { at, mode, hit: Number(count) } : undefined;
 }
 
-async function trigger({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"]): Promise<void> {
+async function trigger({ at, mode }: FailpointOrder): Promise<void> {
   switch (mode) {
     case "kill":
       // What started just before is on its way by then: a statement, a request.
@@ -114,6 +126,6 @@ async function trigger({ at, mode }: FailpointOrder, lost: FailpointHooks["lost"
       await delay(HANG_MS);
       break;
     case "lost":
-      throw lost(`failpoint ${at}: the answer was lost`);
+      throw new RetryableError("UNAVAILABLE", `failpoint ${at}: the answer was lost`);
   }
 }

@@ -4,6 +4,22 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/**
+ * Parts of one whole, which close the one added last first: none loses what it depends on.
+ */
+export function closedInTurn() {
+  const parts: Service[] = [];
+  return {
+    add<S extends Service>(part: S): S {
+      parts.push(part);
+      return part;
+    },
+    async close(): Promise<void> {
+      for (const part of parts.splice(0).reverse()) await part.close();
+    },
+  };
+}
+
 /** How a repeated piece of work runs. */
 export interface Repetition {
   /** Called with what a run threw; the next run comes all the same. */

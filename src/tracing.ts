@@ -15,7 +15,6 @@ export interface Tracing extends Service {
   bind<Work extends (...given: never[]) => unknown>(work: Work): Work;
   /** The active span as W3C's header names it; undefined where nothing is recorded. */
   traceparent(): string | undefined;
-  close(): Promise<void>;
 }
 
 export interface SpanOptions {

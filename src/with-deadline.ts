@@ -15,19 +15,9 @@ export function withDeadline<T>(
     const timer = setTimeout(() => {
       reading = setImmediate(() => reject(late()));
     }, deadlineMs);
-    const stop = (): void => {
+    void work.then(resolve, reject).then(() => {
       clearTimeout(timer);
       clearImmediate(reading);
-    };
-    work.then(
-      (value) => {
-        stop();
-        resolve(value);
-      },
-      (error: unknown) => {
-        stop();
-        reject(error);
-      },
-    );
+    });
   });
 }

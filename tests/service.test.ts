@@ -1,8 +1,8 @@
-/** Goal: repeated work runs one at a time, survives its failures and stops in order. */
+/** Goal: repeated work runs one at a time, survives its failures and stops in order; so do parts. */
 import * as assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { test } from "uvu";
-import { every } from "../src/service.ts";
+import { closedInTurn, every } from "../src/service.ts";
 
 test("runs again after each run, a failed one included", async () => {
   let runs = 0;
@@ -72,6 +72,23 @@ test("closing waits for the run under way and starts no other", async () => {
   repeating.wake();
   await pause(20);
   assert.equal(ended, 1);
+});
+
+test("parts close one after the other, the last one first, and once", async () => {
+  const closed: string[] = [];
+  const { add, close } = closedInTurn();
+  const part = (name: string, ms: number) => ({
+    async close() {
+      await pause(ms);
+      closed.push(name);
+    },
+  });
+  const first = part("first", 0);
+  assert.equal(add(first), first);
+  add(part("second", 5));
+  await close();
+  await close();
+  assert.deepEqual(closed, ["second", "first"]);
 });
 
 test.run();

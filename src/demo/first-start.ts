@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../actors/day.ts";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { openAuditMirror } from "../audit/audit-mirror.ts";
 import { importCatalog } from "../catalogue/import-catalog.ts";
 import { grantPass } from "../catalogue/premium.ts";
@@ -10,15 +10,13 @@ import { accountNumber } from "../journal/star-record.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
-import { makePastLedger } from "../local/demo-past.ts";
 import type { Ledger } from "../local/hedera/ledger.ts";
-import { type Logger, silentLogger } from "../log.ts";
-import type { CollectionKeys } from "../publishing/message.ts";
+import { createLogger, type Logger, silentLogger } from "../log.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE } from "../recovery/recovery.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { createHoldingsCheck } from "../upkeep/holdings-check/check.ts";
-import { demoTargets, PAST_DAYS, pastStars, SELLER, SOLD_ON } from "./past-stars.ts";
+import { SELLER, SOLD_ON } from "./past-stars.ts";
 
 const SEASON = { name: "Harvest season", daysBefore: 20, days: 90 } as const;
 /** A wallet that people choose from, and voters. */
@@ -28,7 +26,7 @@ const NO_LIMIT = 10_000;
 
 type DemoSettings = With<"MIRROR_NODE_URL" | CollectionSetting>;
 
-export interface DemoPlace {
+interface DemoPlace {
   /** As the owner of the schema. */
   readonly sql: Sql;
   readonly settings: DemoSettings;
@@ -37,43 +35,35 @@ export interface DemoPlace {
 }
 
 /**
- * Makes the ledger of a demo that starts for the first time, with the stars of some days on its
- * topics.
+ * Gives a first start something to look at, before any process asks for it.
  *
- * @param given.file where the keys are kept
- * @param given.now epoch milliseconds
+ * @param own the ledger of this machine with the demo's inhabitants; undefined on one of somebody else
  */
-export async function makeDemoLedger(given: {
-  readonly folder: string;
-  readonly file: string;
-  readonly keys: CollectionKeys;
-  readonly now: number;
-}): Promise<void> {
-  const { now, keys } = given;
-  await makePastLedger({
-    ...given,
-    from: now - (PAST_DAYS + 2) * DAY_MS,
-    messages: (demo, serialsOf) => {
-      const directory = demoDirectory(now, [demo.collectionA, demo.collectionB]);
-      return pastStars({ demo, serialsOf, targets: demoTargets(directory), keys, now });
-    },
-  });
+export async function fillDemo(
+  given: Omit<DemoPlace, "log">,
+  own: { readonly demo: DemoLedger; readonly ledger: Ledger } | undefined,
+): Promise<void> {
+  await fillEmptyDirectory(given, own?.demo);
+  if (own === undefined) return;
+  const place = { ...given, log: createLogger(given.settings.LOG_LEVEL, "demo") };
+  await bringBackPast(place, own.demo);
+  await sellCountedNft(place, own.demo, own.ledger);
 }
 
 /**
  * Fills an empty directory: records, one that waits for approval, a season, passes. A directory
  * with records of its own gets none of the demo's.
  *
- * @param demo whose wallets get passes; undefined on a ledger of somebody else
+ * @param demo whose wallets get passes
  */
-export async function fillEmptyDirectory(
+async function fillEmptyDirectory(
   { sql, settings, clock }: Omit<DemoPlace, "log">,
   demo: DemoLedger | undefined,
 ): Promise<void> {
   if (!(await isDirectoryEmpty(sql))) return;
   const now = clock.now();
   if ((await listSeasons(sql)).length === 0) {
-    const startsAt = (Math.floor(now / DAY_MS) - SEASON.daysBefore) * DAY_MS;
+    const startsAt = startOfDay(dayOf(now)) - SEASON.daysBefore * DAY_MS;
     const endsAt = startsAt + SEASON.days * DAY_MS;
     const { id: seasonId } = await addSeason(sql, { name: SEASON.name, startsAt, endsAt });
     const { wallets = [], voters = [] } = demo ?? {};
@@ -103,10 +93,7 @@ export async function isDirectoryEmpty(sql: Sql): Promise<boolean> {
  * Brings the stars on the ledger's topics into an empty journal, by the code of `journal recover`:
  * rules, claims, totals and exports follow from the public record.
  */
-export async function bringBackPast(
-  { sql, settings, log }: DemoPlace,
-  demo: DemoLedger,
-): Promise<void> {
+async function bringBackPast({ sql, settings, log }: DemoPlace, demo: DemoLedger): Promise<void> {
   const [row] = await runStatement(sql`select from star limit 1`);
   if (row !== undefined) return;
   const mirror = openAuditMirror({
@@ -138,7 +125,7 @@ export async function bringBackPast(
  * Lets a voter sell an NFT that counts on a forever mint, once, and checks the holdings as an
  * operator may at any time: so the demo shows what the daily check does.
  */
-export async function sellCountedNft(
+async function sellCountedNft(
   { sql, settings, clock, log }: DemoPlace,
   demo: DemoLedger,
   ledger: Ledger,

@@ -1,12 +1,10 @@
 import type { EventKind } from "../../actors/content.ts";
-import { DAY_MS, dayOf } from "../../actors/day.ts";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import { votingPower } from "../../actors/weight.ts";
-import { newStarId } from "../journal/star-id.ts";
 import type { demoDirectory } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
-import type { PastMessage, SerialsOf } from "../local/demo-past.ts";
-import { type CollectionKeys, type MessageStar, starMessage } from "../publishing/message.ts";
+import type { MessageStar } from "../publishing/message.ts";
 
 /** How many days of stars lie behind a demo that starts for the first time. */
 export const PAST_DAYS = 6;
@@ -14,39 +12,32 @@ export const PAST_DAYS = 6;
 export const SELLER = 1;
 export const SOLD_ON = "open-sea-forever";
 
-const CONSENSUS_AFTER_MS = 2_200;
 /** The newest past star is older than any reading that judges it. */
 const SETTLED_AFTER_MS = 120_000;
 const STARS_A_DAY_MAX = 4;
 const SECONDS_A_DAY = DAY_MS / 1_000;
 
-/**
- * What the topics of a demo ledger hold at its first start: stars of its voters over the last
- * days and of today so far. Each is one that the rules allow: the wallet has the NFTs, votes are
- * left, and no item is starred twice a day.
- *
- * @param given.targets the more popular ones first
- * @param given.now epoch milliseconds
- */
-export function pastStars(given: {
-  readonly demo: DemoLedger;
-  readonly serialsOf: SerialsOf;
+interface Past {
+  readonly voters: DemoLedger["voters"];
+  readonly holdingsOf: (wallet: string) => MessageStar["holdings"];
+  /** The more popular ones first. */
   readonly targets: readonly MessageStar["target"][];
-  readonly keys: CollectionKeys;
+  /** Epoch milliseconds. */
   readonly now: number;
-}): readonly PastMessage[] {
-  const { demo, keys, now } = given;
-  const today = Math.floor(now / DAY_MS) * DAY_MS;
-  const stars = Array.from({ length: PAST_DAYS + 1 }, (_, days) => today - days * DAY_MS)
-    .flatMap((from) => demo.voters.flatMap((_, voter) => starsOf(given, voter, from)))
+}
+
+/**
+ * What a demo finds on its ledger at its first start: stars of its voters over the last days and of
+ * today so far, in their order. Each is one that the rules allow: the wallet has the NFTs, votes are
+ * left, and no item is starred twice a day.
+ */
+export function pastStars(past: Past): readonly MessageStar[] {
+  const { voters, now } = past;
+  const today = startOfDay(dayOf(now));
+  return Array.from({ length: PAST_DAYS + 1 }, (_, days) => today - days * DAY_MS)
+    .flatMap((from) => voters.flatMap((_, voter) => starsOf(past, voter, from)))
     .filter(({ at }) => at < now - SETTLED_AFTER_MS)
     .sort((one, other) => one.at - other.at);
-  return stars.map((star) => ({
-    topic: star.target.type === "event" ? demo.eventTopic : demo.assetTopic,
-    consensusAt: star.at + CONSENSUS_AFTER_MS,
-    text: starMessage(star, keys),
-    memo: newStarId(star.at),
-  }));
 }
 
 /** Everything in the demo's directory that can be starred, kinds mixed. */
@@ -74,14 +65,14 @@ export function demoTargets({
 
 /** The stars of one voter on the day that begins `from`. */
 function starsOf(
-  { demo, serialsOf, targets, now }: Parameters<typeof pastStars>[0],
+  { voters, holdingsOf, targets, now }: Past,
   voter: number,
   from: number,
 ): MessageStar[] {
-  const wallet = demo.voters[voter]?.id ?? "";
+  const wallet = voters[voter]?.id ?? "";
   const random = randomFrom(from / DAY_MS + voter * 7_919);
   const chosen = new Set<MessageStar["target"]>();
-  const isSale = voter === SELLER && from === Math.floor(now / DAY_MS) * DAY_MS - 2 * DAY_MS;
+  const isSale = voter === SELLER && from === startOfDay(dayOf(now)) - 2 * DAY_MS;
   const sold = targets.find(({ id }) => id === SOLD_ON);
   if (isSale && sold !== undefined) chosen.add(sold);
   const count = 1 + Math.floor(random() * STARS_A_DAY_MAX);
@@ -90,8 +81,7 @@ function starsOf(
     const target = targets[Math.floor(random() ** 2 * targets.length)];
     if (target !== undefined) chosen.add(target);
   }
-  const { a: collectionA, b: collectionB } = serialsOf(wallet);
-  const holdings = { collectionA, collectionB };
+  const holdings = holdingsOf(wallet);
   return [...chosen].map((target, index) => ({
     wallet,
     // Each in its part of the day, on a millisecond of its voter: no two stars share an instant.

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { DemoLedger, DemoWallet } from "../local/demo-ledger.ts";
 import type { Logger } from "../log.ts";
-import type { Service } from "../service.ts";
+import { every, type Service } from "../service.ts";
 
 /** The public voting API, as any client uses it. */
 export interface VotingClient {
@@ -23,7 +22,6 @@ const REFUSALS_MAX = 5;
  *
  * @param given.targets such as `token/0.0.1001`, the more popular ones first
  * @param given.random from 0 to below 1; for tests
- * @param given.pause for tests
  */
 export function startVoters(given: {
   readonly voters: DemoLedger["voters"];
@@ -31,38 +29,11 @@ export function startVoters(given: {
   readonly client: VotingClient;
   readonly log: Logger;
   readonly random?: () => number;
-  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Service {
-  const { log, random = Math.random } = given;
-  const { pause = (ms, signal) => delay(ms, undefined, { signal, ref: false }) } = given;
-  const closing = new AbortController();
-  const turn = createTurns({ ...given, random });
-  const running = (async () => {
-    for (let pauseMs = FIRST_PAUSE_MS; !closing.signal.aborted; ) {
-      // Between a half and one and a half of it: people do not vote by the clock.
-      await pause(pauseMs * (0.5 + random()), closing.signal).catch(() => undefined);
-      if (closing.signal.aborted) return;
-      await turn().catch((err: unknown) => log.debug({ err }, "a demo voter could not vote"));
-      pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
-    }
-  })();
-  return {
-    async close() {
-      closing.abort();
-      await running;
-    },
-  };
-}
-
-/** One voter's turn: signs in if need be, and stars what it may. */
-function createTurns({
-  voters,
-  targets,
-  client,
-  random,
-}: Parameters<typeof startVoters>[0] & { readonly random: () => number }): () => Promise<void> {
+  const { voters, targets, client, log, random = Math.random } = given;
   const tokens = new Map<string, string>();
-  return async () => {
+  /** One voter signs in if need be, and stars what it may. */
+  const vote = async (): Promise<void> => {
     const voter = voters[Math.floor(random() * voters.length)];
     if (voter === undefined) return;
     const token = tokens.get(voter.id) ?? (await client.signIn(voter));
@@ -76,4 +47,13 @@ function createTurns({
       if (code !== "ALREADY_STARRED") return;
     }
   };
+  let pauseMs = FIRST_PAUSE_MS / CALMER;
+  const nextPauseMs = (): number => {
+    pauseMs = Math.min(pauseMs * CALMER, PAUSE_MS_MAX);
+    // Between a half and one and a half of it: people do not vote by the clock.
+    return pauseMs * (0.5 + random());
+  };
+  return every(nextPauseMs, vote, {
+    onFailure: (err) => log.debug({ err }, "a demo voter could not vote"),
+  });
 }

@@ -45,7 +45,7 @@ export interface LoadedWalletDay extends HostedWalletDay {
 export type Host = ReturnType<typeof createHost>;
 
 /** What the journal says of a wallet's day in passing, and the pass in force. */
-export interface JournalVersion {
+interface JournalVersion {
   readonly version: DayVersion;
   /** The season of the wallet's pass in force; null without one. */
   readonly seasonId: string | null;
@@ -84,14 +84,6 @@ export function createHost({
     remember({ state, isProved: true });
     return { state, isProved: true, readAt, seasonThen };
   };
-  const restore = async (
-    key: WalletDayKey,
-    { version, seasonId }: JournalVersion,
-  ): Promise<HostedWalletDay | null> => {
-    const stars = await snapshots.read(key, version);
-    if (stars === null) return null;
-    return remember({ state: foldWalletDay(key, stars, seasonId), isProved: false });
-  };
   const opened = (source: ActorSource, hosted: HostedWalletDay): HostedWalletDay => {
     onOpen(source);
     return hosted;
@@ -112,9 +104,10 @@ export function createHost({
         const state = foldWalletDay(key, [], seasonId);
         return opened("journal", remember({ state, isProved: true }));
       }
-      const restored = await restore(key, { version, seasonId });
-      if (restored !== null) return opened("snapshot", restored);
-      return opened("journal", await reload(key));
+      const stars = await snapshots.read(key, version);
+      if (stars === null) return opened("journal", await reload(key));
+      const state = foldWalletDay(key, stars, seasonId);
+      return opened("snapshot", remember({ state, isProved: false }));
     },
     /** Keeps the actor after a commit. */
     keep(key: WalletDayKey, hosted: HostedWalletDay): void {
@@ -128,8 +121,7 @@ export function createHost({
     count: live.size,
     /** Runs work of one wallet after all earlier work of that wallet. */
     inMailbox<T>(wallet: string, work: () => Promise<T>): Promise<T> {
-      const before = mailboxes.get(wallet) ?? Promise.resolve();
-      const turn = before.then(work, work);
+      const turn = (mailboxes.get(wallet) ?? Promise.resolve()).then(work);
       const settled = turn.catch(() => undefined);
       mailboxes.set(wallet, settled);
       void settled.then(() => {

@@ -12,6 +12,7 @@ import {
   findMintSnapshot,
   foldWallet,
   type Resting,
+  readRested,
   refuseOtherKind,
   shownEventDay,
   shownMint,
@@ -29,6 +30,9 @@ export interface Replay {
   readonly replayed: ActorState;
 }
 
+/** A few differences are enough to show. */
+const SHOWN_MAX = 20;
+
 /**
  * Rebuilds an actor from the journal and compares it with what is live: a wallet-day with its
  * snapshot, an event's actor with its claims and its total.
@@ -36,53 +40,53 @@ export interface Replay {
  * @throws TerminalError `NOT_FOUND` where the event is of the other kind
  */
 export async function replayActor(sql: Sql, resting: Resting, name: ActorName): Promise<Replay> {
-  const id = formatActorName(name);
   await refuseOtherKind(sql, name);
-  if (name.type === "wallet-day") return replayWalletDay(sql, resting, { id, key: name });
-  if (name.type === "event-day") return replayEventDay(sql, id, name);
-  const { tables, rules, differences } = await replayedMint(sql, resting, name.event);
-  const replayed = shownMint(name.event, tables);
-  return { id, equal: differences.length === 0, differences, rules: [...rules].sort(), replayed };
+  const { differences, rules, replayed } = await compare(sql, resting, name);
+  return {
+    id: formatActorName(name),
+    equal: differences.length === 0,
+    differences: differences.slice(0, SHOWN_MAX),
+    rules: [...rules].sort(),
+    replayed,
+  };
 }
 
-async function replayedMint(sql: Sql, resting: Resting, mint: string) {
+interface Compared extends Pick<Replay, "differences" | "replayed"> {
+  readonly rules: ReadonlySet<number>;
+}
+
+function compare(sql: Sql, resting: Resting, name: ActorName): Promise<Compared> {
+  if (name.type === "wallet-day") return replayWalletDay(sql, resting, name);
+  return name.type === "event-day"
+    ? replayEventDay(sql, name)
+    : replayMint(sql, resting, name.event);
+}
+
+async function replayMint(sql: Sql, resting: Resting, mint: string): Promise<Compared> {
   const snapshot = await findMintSnapshot(sql, resting, mint);
-  const compared = await compareMint(sql, mint);
+  const { tables, rules, differences, upTo } = await compareMint(sql, mint);
+  const compared = { rules, differences, replayed: shownMint(mint, tables) };
   if (snapshot === null) return compared;
-  await foldMint(
-    mint,
-    snapshot.tables,
-    readMintHistory(sql, mint, { after: snapshot.seq, upTo: compared.upTo }),
-  );
-  if (isDeepStrictEqual(snapshot.tables, compared.tables)) return compared;
+  await foldMint(mint, snapshot.tables, readMintHistory(sql, mint, { after: snapshot.seq, upTo }));
+  if (isDeepStrictEqual(snapshot.tables, tables)) return compared;
   const difference = "the snapshot and what happened since make another mint";
-  return { ...compared, differences: [...compared.differences, difference] };
+  return { ...compared, differences: [...differences, difference] };
 }
 
-async function replayWalletDay(
-  sql: Sql,
-  { snapshots }: Resting,
-  { id, key }: { readonly id: string; readonly key: WalletDayKey },
-): Promise<Replay> {
-  const state = await foldWallet(sql, key);
-  const { stars } = state.context;
-  const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
-  const rested = (await snapshots?.read(key, version)) ?? null;
+async function replayWalletDay(sql: Sql, resting: Resting, key: WalletDayKey): Promise<Compared> {
+  const { value: state, context } = await foldWallet(sql, key);
+  const { stars } = context;
+  const rested = await readRested(resting, key, stars);
   const steps = await walkWalletDay(sql, key);
-  const rules = [...new Set(steps.map((step) => step.rules))].sort();
   const differences = steps.flatMap(({ difference }) => difference ?? []);
-  const all =
-    rested === null || isDeepStrictEqual(rested, stars)
-      ? differences
-      : [...differences, `the snapshot has other stars at the journal's version ${stars.length}`];
-  const replayed = { state: state.value, context: state.context, version: stars.length };
-  return { id, equal: all.length === 0, differences: all, rules, replayed };
+  if (rested !== null && !isDeepStrictEqual(rested, stars)) {
+    differences.push(`the snapshot has other stars at the journal's version ${stars.length}`);
+  }
+  const rules = new Set(steps.map((step) => step.rules));
+  return { differences, rules, replayed: { state, context, version: stars.length } };
 }
 
-/** A few differences are enough to show. */
-const SHOWN_MAX = 20;
-
-async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<Replay> {
+async function replayEventDay(sql: Sql, key: EventDayKey): Promise<Compared> {
   const { tables, rules, contradiction, claims, stored, summed } = await compareEventDay(sql, key);
   const differences = [
     ...(contradiction === null ? [] : [contradiction]),
@@ -90,13 +94,7 @@ async function replayEventDay(sql: Sql, id: string, key: EventDayKey): Promise<R
     ...differencesIn("B", tables.B, claims.B),
     ...(stored === summed ? [] : [`the event's total is ${stored}, its stars add up to ${summed}`]),
   ];
-  return {
-    id,
-    equal: differences.length === 0,
-    differences: differences.slice(0, SHOWN_MAX),
-    rules: [...rules].sort(),
-    replayed: shownEventDay(key, tables),
-  };
+  return { differences, rules, replayed: shownEventDay(key, tables) };
 }
 
 function differencesIn(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  type DayStar,
   foldWalletDay,
   type WalletDayInput as WalletDayKey,
   type WalletDayState,
@@ -80,19 +81,29 @@ export async function refuseOtherKind(sql: Sql, name: ActorName): Promise<void> 
 /** The wallet's day at the journal's version: from memory, from its snapshot, else folded. */
 async function findWalletDay(
   sql: Sql,
-  { host, snapshots }: Resting,
+  resting: Resting,
   key: WalletDayKey,
 ): Promise<{ readonly state: WalletDayState; readonly source: ActorSource }> {
   const folded = await foldWallet(sql, key);
   const { stars, seasonId } = folded.context;
-  const version = { used: stars.length, lastAt: stars.at(-1)?.at ?? null };
-  const remembered = host?.recall(key)?.state;
+  const remembered = resting.host?.recall(key)?.state;
   if (remembered !== undefined && isDeepStrictEqual(remembered, folded)) {
     return { state: remembered, source: "memory" };
   }
-  const rested = stars.length === 0 ? null : await snapshots?.read(key, version);
-  if (rested == null) return { state: folded, source: "journal" };
+  const rested = await readRested(resting, key, stars);
+  if (rested === null) return { state: folded, source: "journal" };
   return { state: foldWalletDay(key, rested, seasonId), source: "snapshot" };
+}
+
+/** The day's stars as its snapshot has them at the version of the journal's; null without one. */
+export async function readRested(
+  { snapshots }: Resting,
+  key: WalletDayKey,
+  stars: readonly DayStar[],
+): Promise<readonly DayStar[] | null> {
+  const last = stars.at(-1);
+  if (snapshots === undefined || last === undefined) return null;
+  return snapshots.read(key, { used: stars.length, lastAt: last.at });
 }
 
 /** Stars folded on top of a snapshot; with more of them the live claims come sooner, and a new snapshot. */

@@ -10,6 +10,7 @@ import { batcher } from "../batcher.ts";
 import { bounds } from "../bounds.ts";
 import { type DayVersion, isAt } from "../journal/load.ts";
 import { type Redis, runCommand } from "../store/redis.ts";
+import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 
 /**
  * Snapshots of wallet-day actors in Redis: the way back into memory after a restart, after passivation
@@ -83,7 +84,7 @@ export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
       if (count >= bounds.snapshotsWaitingMax) return;
       if (count === 0) {
         // After this tick: the stars of one batch go in one command.
-        writing = writing.then(() => new Promise((resolve) => setImmediate(resolve))).then(flush);
+        writing = writing.then(yieldToEventLoop).then(flush);
       }
       count += 1;
       const states = waiting.get(day) ?? new Map<string, WalletDayState>();

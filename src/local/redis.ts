@@ -57,7 +57,8 @@ const JS_REDIS = `
 export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
   const folder = resolve(options.dataDir);
   mkdirSync(join(folder, "data"), { recursive: true, mode: 0o700 });
-  const password = keepSecret(passwordFileOf(folder));
+  const passwordFile = join(folder, "password");
+  const password = keepSecret(passwordFile);
   const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
   const folders = (options.path ?? environment().PATH ?? "").split(delimiter).filter(Boolean);
   // The server runs in a folder of its own; and an empty PATH means the one that it runs in.
@@ -68,7 +69,9 @@ export async function startRedis(options: RedisOptions): Promise<LocalRedis> {
     {
       name: "Redis",
       stopSignals: ["SIGTERM", "SIGKILL"],
-      launch: isInstalled ? launchRedis(folder, password, env) : launchJsRedis(folder),
+      launch: isInstalled
+        ? launchRedis(folder, password, env)
+        : launchJsRedis(folder, passwordFile),
       isReady: (port) => answers(urlAt(port)),
     },
     folder,
@@ -97,18 +100,14 @@ function launchRedis(
   });
 }
 
-function launchJsRedis(folder: string): ServerKind["launch"] {
+function launchJsRedis(folder: string, passwordFile: string): ServerKind["launch"] {
   const file = createRequire(import.meta.url).resolve("js-redis-server");
   return (port) => ({
     file: process.execPath,
-    args: ["--eval", JS_REDIS, file, String(port), passwordFileOf(folder)],
+    args: ["--eval", JS_REDIS, file, String(port), passwordFile],
     cwd: join(folder, "data"),
     env: {},
   });
-}
-
-function passwordFileOf(folder: string): string {
-  return join(folder, "password");
 }
 
 /** Whether our Redis answers there: it knows the password, and has read its data. */

@@ -8,6 +8,7 @@ import { makeSignInLink } from "../keys/sign-in-link.ts";
 import { createLogger } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { createDirectWakeQueue, createWakeQueue } from "../publishing/queue.ts";
+import { closedInTurn } from "../service.ts";
 import { type LocalEnvironment, openLocalEnvironment } from "./local-environment.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
@@ -33,36 +34,26 @@ export const subcommand = defineCommand({
 async function startAll({ json }: { readonly json: boolean }) {
   growHeapSlowly();
   const startedAt = performance.now();
-  const stops: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
-    // Last started, first stopped: no part loses what it depends on.
-    for (const stop of stops.splice(0).reverse()) await stop();
-  };
+  const { add: closeAtStop, close } = closedInTurn();
   try {
-    const home = await openLocalEnvironment((stop) => stops.push(stop));
+    const home = await openLocalEnvironment(closeAtStop);
     const log = createLogger(home.settings.LOG_LEVEL, "dev", traceFields(home.settings));
-    const tracing = await startTracing(home.settings, { role: "dev", log });
-    stops.push(() => tracing.close());
+    closeAtStop(await startTracing(home.settings, { role: "dev", log }));
     const { queueUrl } = home;
-    const queue = queueUrl === undefined ? createDirectWakeQueue() : createWakeQueue(queueUrl, log);
-    stops.push(() => queue.close());
+    const queue = closeAtStop(
+      queueUrl === undefined ? createDirectWakeQueue() : createWakeQueue(queueUrl, log),
+    );
     // One process: what the worker measures is on the web port too.
     const metrics = createMetrics({ process: true });
-    const web = await startWeb(home.settings, {
-      log,
-      wake: queue.wake,
-      queueUrl,
-      metrics,
-      demoWallets: home.demoWallets,
-    });
-    stops.push(() => web.close());
+    const { demoWallets } = home;
+    const web = closeAtStop(
+      await startWeb(home.settings, { log, wake: queue.wake, queueUrl, metrics, demoWallets }),
+    );
     // Last, because it goes to work at once, in the same process.
-    const worker = await startWorker(home.settings, { log, queue, queueUrl, metrics });
-    stops.push(() => worker.close());
-    home.announce(web.url);
+    closeAtStop(await startWorker(home.settings, { log, queue, queueUrl, metrics }));
+    home.announce();
     if (home.voters.length > 0) {
-      const voters = startVoters({ ...home, client: demoVoterClient(web.url), log });
-      stops.push(() => voters.close());
+      closeAtStop(startVoters({ ...home, client: demoVoterClient(web.url), log }));
     }
     const link = await signInLink(home, web.url).catch((error: unknown) => {
       // All else is up, and the operator's token signs in too.

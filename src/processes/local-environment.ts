@@ -8,6 +8,7 @@ import {
   readSettings,
   settings as settingsSchema,
 } from "../config.ts";
+import { fillDemo } from "../demo/first-start.ts";
 import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
@@ -21,7 +22,7 @@ import { silentLogger } from "../log.ts";
 import { followDatabaseClock } from "../store/database-clock.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
-import { fillDemo, type OnStop, ownLedger, type Variables } from "./own-ledger.ts";
+import { type CloseAtStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
 import { LEDGER_SETTINGS, WORKER_SETTINGS } from "./worker.ts";
 
@@ -40,9 +41,9 @@ const POSTGRES_PORT = 5433;
  * on the network `local` a ledger without `MIRROR_NODE_URL`; brings the schema up to date and
  * fills an empty directory with a demo.
  *
- * @param onStop called with how to stop each thing, in the order of their starts
+ * @param closeAtStop called with each thing that runs, in the order of their starts
  */
-export async function openLocalEnvironment(onStop: OnStop) {
+export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
   const given = givenSettings(environment());
   const asked = readSettings(given);
   checkAddresses(asked);
@@ -52,11 +53,7 @@ export async function openLocalEnvironment(onStop: OnStop) {
   if (!ownsLedger) readSettings(given, ["MIRROR_NODE_URL", ...LEDGER_SETTINGS]);
   const folder = resolve(".starboard");
   mkdirSync(folder, { recursive: true });
-  takeFolder(folder, onStop);
-  const found: Variables = {
-    LOG_LEVEL: "warn",
-    OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
-  };
+  takeFolder(folder, closeAtStop);
   // Before anything names it: a URL with port 0 leads nowhere.
   if (given.PORT === undefined || asked.PORT === 0)
     given.PORT = String(await freePort(asked.PORT, asked.HOST));
@@ -66,22 +63,27 @@ export async function openLocalEnvironment(onStop: OnStop) {
     );
   }
 
-  const databaseUrl = asked.DATABASE_URL ?? (await ownPostgres(folder, onStop));
-  found.DATABASE_URL = databaseUrl;
-  const redis = asked.REDIS_URL === undefined ? await ownRedis(folder, onStop) : undefined;
-  if (redis !== undefined) found.REDIS_URL = redis.url;
   const isOwn = asked.DATABASE_URL === undefined;
+  const databaseUrl = asked.DATABASE_URL ?? closeAtStop(await ownPostgres(folder)).url;
+  const ownRedis = async () => closeAtStop(await startRedis({ dataDir: join(folder, "redis") }));
+  const redis = asked.REDIS_URL === undefined ? await ownRedis() : undefined;
   await migrate(
     databaseUrl,
     isOwn ? `remove it with \`rm -r "${folder}"\` and start again` : undefined,
   );
 
   const sql = openPostgres(databaseUrl, { connections: 4 });
-  onStop(() => sql.end({ timeout: 1 }));
+  closeAtStop({ close: () => sql.end({ timeout: 1 }) });
   const clock = await followDatabaseClock(sql, silentLogger);
-  onStop(async () => clock.stop());
-  const own = ownsLedger ? await ownLedger({ sql, clock, folder, given, onStop }) : undefined;
-  Object.assign(found, own?.variables);
+  closeAtStop({ close: async () => clock.stop() });
+  const own = ownsLedger ? await ownLedger({ sql, clock, folder, given, closeAtStop }) : undefined;
+  const found: Variables = {
+    LOG_LEVEL: "warn",
+    OPERATOR_TOKEN: keepSecret(join(folder, TOKEN_FILE)),
+    DATABASE_URL: databaseUrl,
+    ...(redis && { REDIS_URL: redis.url }),
+    ...own?.variables,
+  };
   const settings = readSettings({ ...found, ...given }, [...WEB_SETTINGS, ...WORKER_SETTINGS]);
   if (isLocal) await fillDemo({ sql, settings, clock }, own);
   return {
@@ -102,25 +104,20 @@ export async function openLocalEnvironment(onStop: OnStop) {
     operatorToken: given.OPERATOR_TOKEN
       ? "OPERATOR_TOKEN of this environment"
       : `the text in ${join(folder, TOKEN_FILE)}`,
-    /**
-     * Lets commands in other terminals find these servers (`.starboard/environment.json`).
-     *
-     * @param url where the web process answers
-     */
-    announce(url: string): void {
+    /** Lets commands in other terminals find these servers (`.starboard/environment.json`). */
+    announce(): void {
       const file = join(folder, ENVIRONMENT_FILE);
-      const announced = { ...found, ...given, PORT: new URL(url).port };
-      writeFileSync(file, JSON.stringify(announced, null, 2), { mode: 0o600 });
-      onStop(async () => rmSync(file, { force: true }));
+      writeFileSync(file, JSON.stringify({ ...found, ...given }, null, 2), { mode: 0o600 });
+      closeAtStop({ close: async () => rmSync(file, { force: true }) });
     },
   };
 }
 
 /** Holds the folder until the stop. @throws Error saying where the other start answers */
-function takeFolder(folder: string, onStop: OnStop): void {
+function takeFolder(folder: string, closeAtStop: CloseAtStop): void {
   try {
     const lock = lockFolder(folder);
-    onStop(async () => lock.release());
+    closeAtStop({ close: async () => lock.release() });
     // What a killed start left says where nothing answers.
     rmSync(join(folder, ENVIRONMENT_FILE), { force: true });
   } catch (error) {
@@ -148,16 +145,8 @@ function givenSettings(given: Readonly<Record<string, string | undefined>>): Var
   );
 }
 
-async function ownPostgres(folder: string, onStop: OnStop): Promise<string> {
-  const postgres = await startPostgres({ dataDir: join(folder, "postgres"), port: POSTGRES_PORT });
-  onStop(() => postgres.close());
-  return postgres.url;
-}
-
-async function ownRedis(folder: string, onStop: OnStop) {
-  const redis = await startRedis({ dataDir: join(folder, "redis") });
-  onStop(() => redis.close());
-  return redis;
+function ownPostgres(folder: string) {
+  return startPostgres({ dataDir: join(folder, "postgres"), port: POSTGRES_PORT });
 }
 
 async function issueDemoKey(sql: Sql): Promise<string> {

@@ -1,35 +1,26 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
-import {
-  bringBackPast,
-  fillEmptyDirectory,
-  isDirectoryEmpty,
-  makeDemoLedger,
-  sellCountedNft,
-} from "../demo/first-start.ts";
+import { isDirectoryEmpty } from "../demo/first-start.ts";
+import { makePastLedger } from "../demo/past-ledger.ts";
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
 import { type DemoLedger, readKept, settleDemoLedger } from "../local/demo-ledger.ts";
-import { freePort, readPort } from "../local/free-port.ts";
+import { readPort } from "../local/free-port.ts";
 import type { Ledger } from "../local/hedera/ledger.ts";
 import { startLocalHedera } from "../local/hedera/start.ts";
-import { createLogger } from "../log.ts";
+import type { closedInTurn } from "../service.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { WebSettings } from "./web-settings.ts";
 import { LEDGER_SETTINGS } from "./worker.ts";
 
 /** Settings by name, as an environment has them. */
 export type Variables = Record<string, string>;
-export type OnStop = (stop: () => Promise<void>) => void;
+export type CloseAtStop = ReturnType<typeof closedInTurn>["add"];
 
 const DEMO_KEYS = { a: "collection_a", b: "collection_b" } as const;
 /** Where a first start's mirror node listens, if no other process does. */
 const MIRROR_PORT = 5551;
 /** The port of the local mirror node's last start. */
 const MIRROR_PORT_FILE = "mirror.port";
-
-/** The local ledger with its demo inhabitants. */
-type OwnLedger = Awaited<ReturnType<typeof ownLedger>>;
 
 /**
  * Starts the ledger of this machine. At the first start its topics get stars of past days, which
@@ -40,23 +31,22 @@ export async function ownLedger(place: {
   readonly clock: Clock;
   readonly folder: string;
   readonly given: Variables;
-  readonly onStop: OnStop;
+  readonly closeAtStop: CloseAtStop;
 }) {
-  const { sql, clock, folder, given, onStop } = place;
+  const { sql, clock, folder, given, closeAtStop } = place;
   const file = join(folder, "ledger.json");
   const ledgerFolder = join(folder, "ledger");
   // Stars of the past name topics and collections: those of the ledger that is made here.
   const isWhole = LEDGER_SETTINGS.every((name) => given[name] === undefined);
   if (isWhole && readKept(file) === undefined && (await isDirectoryEmpty(sql))) {
-    await makeDemoLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
+    await makePastLedger({ folder: ledgerFolder, file, keys: DEMO_KEYS, now: clock.now() });
   }
   const portFile = join(folder, MIRROR_PORT_FILE);
   const start = (mirrorPort: number) =>
     startLocalHedera({ now: clock.now, folder: ledgerFolder, mirrorPort });
-  const port = await freePort(readPort(portFile) || MIRROR_PORT);
-  // Another process may have taken the port since.
-  const hedera = await start(port).catch(() => start(0));
-  onStop(() => hedera.close());
+  // Any port where another process has that one.
+  const started = await start(readPort(portFile) || MIRROR_PORT).catch(() => start(0));
+  const hedera = closeAtStop(started);
   await refuseStarsOfAnother(sql, hedera.ledger, { folder: ledgerFolder, file });
   writeFileSync(portFile, new URL(hedera.mirrorUrl).port);
   const demo = await settleDemoLedger(hedera.ledger, file);
@@ -66,7 +56,7 @@ export async function ownLedger(place: {
     EVENT_SOURCES: DEMO_SOURCES.join(","),
     ...demoVariables(demo),
   };
-  return { demo, hedera, variables };
+  return { demo, ledger: hedera.ledger, variables };
 }
 
 /**
@@ -95,18 +85,6 @@ async function refuseStarsOfAnother(
         "bring it back, or take an empty database",
     );
   }
-}
-
-/** Gives a first start something to look at, before any process asks for it. */
-export async function fillDemo(
-  place: { readonly sql: Sql; readonly settings: WebSettings; readonly clock: Clock },
-  own: OwnLedger | undefined,
-): Promise<void> {
-  await fillEmptyDirectory(place, own?.demo);
-  if (own === undefined) return;
-  const log = createLogger(place.settings.LOG_LEVEL, "demo");
-  await bringBackPast({ ...place, log }, own.demo);
-  await sellCountedNft({ ...place, log }, own.demo, own.hedera.ledger);
 }
 
 function demoVariables(demo: DemoLedger): Record<(typeof LEDGER_SETTINGS)[number], string> {

@@ -22,33 +22,27 @@ export async function refreshMetrics(
   const verdict = await readVerdict(sql);
   for (const { name, ok } of verdict.checks) metrics.checkFailing.set({ check: name }, ok ? 0 : 1);
   if (isAway(verdict)) return;
-  await setCounts(sql, metrics, board).catch((error) => {
+  try {
+    // Redis may be away: the queues then have no samples, and the rest goes on.
+    const counting = board?.countJobs().catch(() => []) ?? [];
+    const publishing = await pendingPublications(sql);
+    metrics.publishingPending.set(publishing.pending);
+    metrics.publishingOldestPending.set(publishing.oldestPendingSeconds ?? 0);
+    const rewards = await pendingRewards(sql);
+    metrics.rewardsPending.set(rewards.pending);
+    metrics.rewardsOldestPending.set(rewards.oldestPendingSeconds ?? 0);
+    const exports = await exportAlarms(sql);
+    metrics.exportsDiffering.set(exports.differing);
+    metrics.exportsOverdue.set(exports.overdue);
+    const { count, max } = await connectionUse(sql);
+    metrics.postgresConnections.set(count);
+    metrics.postgresConnectionsMax.set(max);
+    metrics.queueJobs.reset();
+    for (const { queue, state, count: jobs } of await counting) {
+      metrics.queueJobs.set({ queue, state }, jobs);
+    }
+  } catch (error) {
     // Postgres went away since the verdict: the next scrape says so.
     if (!(error instanceof RetryableError)) throw error;
-  });
-}
-
-async function setCounts(
-  sql: Sql,
-  metrics: Metrics,
-  board: Pick<QueueBoard, "countJobs"> | undefined,
-): Promise<void> {
-  // Redis may be away: the queues then have no samples, and the rest goes on.
-  const counting = board?.countJobs().catch(() => []) ?? [];
-  const publishing = await pendingPublications(sql);
-  metrics.publishingPending.set(publishing.pending);
-  metrics.publishingOldestPending.set(publishing.oldestPendingSeconds ?? 0);
-  const rewards = await pendingRewards(sql);
-  metrics.rewardsPending.set(rewards.pending);
-  metrics.rewardsOldestPending.set(rewards.oldestPendingSeconds ?? 0);
-  const exports = await exportAlarms(sql);
-  metrics.exportsDiffering.set(exports.differing);
-  metrics.exportsOverdue.set(exports.overdue);
-  const { count, max } = await connectionUse(sql);
-  metrics.postgresConnections.set(count);
-  metrics.postgresConnectionsMax.set(max);
-  metrics.queueJobs.reset();
-  for (const { queue, state, count: jobs } of await counting) {
-    metrics.queueJobs.set({ queue, state }, jobs);
   }
 }

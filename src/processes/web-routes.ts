@@ -123,8 +123,8 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     { path: "/ops/api", app: ops },
     { path: "/exports", app: exports },
     { path: "/ops", app: operatorConsole(parts, access) },
+    ...pageMounts(parts, limited),
   ];
-  mounts.push(...pageMounts(parts, limited));
   const common = { log, metrics, now: clock.now };
   return { app: createApp({ ...common, mounts }), fastPath: fastPath(api.find, common) };
 }

@@ -1,11 +1,13 @@
 /**
  * Goal: the demo's voters use the voting API as any client does, and no answer ends them.
- * Method: a client and random numbers of the test's own, and a pause that the test ends.
+ * Method: a client, random numbers and a clock of the test's own.
  */
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { mock } from "node:test";
+import { setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import { test } from "uvu";
 import { POLL_EVERY_MS, PUBLISHED_WITHIN_MS } from "../../src/cli/demo.ts";
 import { demoVoterClient } from "../../src/cli/demo-voting.ts";
@@ -33,21 +35,26 @@ async function turns(count: number, answers: readonly (string | undefined | Erro
       return { code };
     },
   };
-  await new Promise<void>((resolve) => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  try {
     const service = startVoters({
       voters,
       targets,
       client,
       log: silentLogger,
       random: () => 0,
-      pause: async (ms) => {
-        pauses.push(ms);
-        if (pauses.length <= count) return;
-        // Its own run waits for this very pause.
-        void service.close().then(resolve);
-      },
     });
-  });
+    while (pauses.length < count) {
+      const before = Date.now();
+      mock.timers.runAll();
+      pauses.push(Date.now() - before);
+      // Its answers are there: the turn ends before this does.
+      await nextTurnOfLoop();
+    }
+    await service.close();
+  } finally {
+    mock.timers.reset();
+  }
   return { asked, pauses };
 }
 

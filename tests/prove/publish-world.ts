@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { RetryableError } from "../../src/errors.ts";
 import { hookOf } from "../../src/failpoint.ts";
 import { redriveStar } from "../../src/publishing/redrive.ts";
 import { type Live, openPublisher, pause } from "../publishing/live.ts";
@@ -148,9 +147,8 @@ async function startHere({ place, failpoint, sweepEveryMs }: PublisherOrder): Pr
       resolve();
     };
   });
-  const lost = (message: string): Error => new RetryableError("UNAVAILABLE", message);
   const publisher = await openPublisher(place, {
-    failpoint: hookOf(failpoint, { onHit, lost }),
+    failpoint: hookOf(failpoint, onHit),
     ...(sweepEveryMs !== undefined && { sweepEveryMs }),
   });
   let ending: Promise<void> | undefined;

@@ -2,7 +2,6 @@ import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { SigningWallet } from "../../src/cli/demo-wallet.ts";
 import { readSettings } from "../../src/config.ts";
-import { RetryableError } from "../../src/errors.ts";
 import { armFailpoint } from "../../src/failpoint.ts";
 import { issueKey } from "../../src/keys/api-keys.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -125,20 +124,14 @@ async function startVictim(
   if (mode !== "kill") {
     let wasHit = false;
     const web = await startHere();
-    armFailpoint(
-      { at, mode, hit },
-      {
-        onHit: () => {
-          wasHit = true;
-        },
-        lost: (message) => new RetryableError("UNAVAILABLE", message),
-      },
-    );
+    armFailpoint({ at, mode, hit }, () => {
+      wasHit = true;
+    });
     return {
       url,
       wasHit: () => wasHit,
       async close() {
-        armFailpoint(undefined, { lost: (message) => new Error(message) });
+        armFailpoint(undefined);
         await web.close();
       },
     };

@@ -51,7 +51,7 @@ const mistakes: readonly Mistake[] = [
       "return stars !== null && stars.length === version.used && isAt(version, stars) ? stars : null;",
       "return isAt(version, []) ? null : stars;",
     ],
-    ["src/hosting/host.ts", "isProved: false });", "isProved: true });"],
+    ["src/hosting/host.ts", "isProved: false }));", "isProved: true }));"],
   ),
   mistake("a refusal is not read again from the journal", [
     "src/voting/cast-star.ts",
@@ -60,8 +60,8 @@ const mistakes: readonly Mistake[] = [
   ]),
   mistake("stars are dated by the machine's clock", [
     "src/clock.ts",
-    "const now = (): number => Math.floor(performance.now() + offsetMs);",
-    "const now = (): number => Date.now() + 0 * offsetMs;",
+    "const at = Math.floor(performance.now() + offsetMs);",
+    "const at = Date.now() + 0 * offsetMs;",
   ]),
   mistake("stars are sent before the topics are known", [
     "src/publishing/topic-knowledge.ts",

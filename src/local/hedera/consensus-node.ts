@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { entityId } from "../../ledger/entity-id.ts";
-import type { Service } from "../../service.ts";
+import { closedInTurn, type Service } from "../../service.ts";
 import { isFree } from "../free-port.ts";
 import { HAPI, type InterceptCall, type NodeSettings, nodeHandlers } from "./consensus/node.ts";
 import type { Ledger } from "./ledger.ts";
@@ -12,11 +12,6 @@ export interface ConsensusNode {
   readonly address: string;
   /** The node's account, which transactions must name: `0.0.3`, `0.0.4` … */
   readonly account: string;
-}
-
-/** Closing stops listening and drops the calls under way; the ledger stays open. */
-export interface ConsensusNodes extends Service {
-  readonly nodes: readonly ConsensusNode[];
 }
 
 export interface ConsensusOptions {
@@ -46,27 +41,27 @@ const CONSENSUS_DELAY_MS = 10;
 const RECEIPT_PATIENCE_MS = 200;
 
 /**
- * Starts the consensus nodes of a ledger: HAPI over gRPC, for the unmodified SDK.
+ * Starts the consensus nodes of a ledger: HAPI over gRPC, for the unmodified SDK. Closing stops
+ * listening and drops the calls under way; the ledger stays open.
  *
  * @throws Error when a port is taken, or is one the SDK treats specially
  */
-export async function startConsensusNodes(options: ConsensusOptions): Promise<ConsensusNodes> {
+export async function startConsensusNodes(
+  options: ConsensusOptions,
+): Promise<Service & { readonly nodes: readonly ConsensusNode[] }> {
   const { ledger, count = 3, ports = [] } = options;
   const { consensusDelayMs = CONSENSUS_DELAY_MS } = options;
   const { receiptPatienceMs = RECEIPT_PATIENCE_MS } = options;
   const host = (await isFree(0, LOOPBACKS[0])) ? LOOPBACKS[0] : LOOPBACKS[1];
-  const servers: Server[] = [];
   const nodes: ConsensusNode[] = [];
-  const close = async (): Promise<void> => {
-    for (const server of servers) server.forceShutdown();
-  };
+  const { add, close } = closedInTurn();
   try {
     for (let index = 0; index < count; index += 1) {
       const num = FIRST_NODE + index;
       const intercept = options.interceptCall?.(index);
       const settings = { ledger, num, intercept, consensusDelayMs, receiptPatienceMs };
       const { server, port } = await listen(settings, host, ports[index] ?? 0);
-      servers.push(server);
+      add({ close: async () => server.forceShutdown() });
       nodes.push({ address: `${host}:${port}`, account: entityId(num) });
     }
   } catch (error) {

@@ -2,9 +2,7 @@ import { entityNumber } from "../../ledger/entity-id.ts";
 import { formatTimestamp } from "../../ledger/transaction-id.ts";
 import { every, type Service } from "../../service.ts";
 import { openReceipts } from "./consensus/receipts.ts";
-import type { KeyBytes } from "./keys.ts";
 import { createAccount, type NewAccount } from "./state/accounts.ts";
-import { closeBlock } from "./state/blocks.ts";
 import {
   createCollection,
   mintNfts,
@@ -12,11 +10,9 @@ import {
   transferNfts,
 } from "./state/collections.ts";
 import { type ConsensusOrder, openOrder } from "./state/consensus-order.ts";
-import { entityExists } from "./state/state.ts";
+import type { Step } from "./state/state.ts";
 import { createTopic, type NewTopic } from "./state/topics.ts";
 import { nanosOfMs } from "./timestamps.ts";
-
-export type { KeyBytes, NewAccount, NewCollection, NewTopic };
 
 export interface LedgerOptions {
   /** The clock that the ledger's time follows, epoch milliseconds. */
@@ -75,7 +71,11 @@ export async function openLedger(options: LedgerOptions) {
     /** @returns the new topic's id */
     createTopic: (given: NewTopic) => order.take(createTopic(given)),
     /** Whether any account, collection or topic has this id: what seeding asks after a restart. */
-    exists: (id: string) => entityExists(order.state, entityNumber(id)),
+    exists(id: string): boolean {
+      const { accounts, collections, topics } = order.state;
+      // They share one series of numbers.
+      return [accounts, collections, topics].some((entities) => entities.has(entityNumber(id)));
+    },
     /** Whether a topic has this message; then it has all that the running hash is of. */
     hasMessage(topic: string, sequence: number, runningHash: string): boolean {
       const messages = order.state.topics.get(entityNumber(topic))?.messages;
@@ -91,6 +91,13 @@ export async function openLedger(options: LedgerOptions) {
     },
   };
 }
+
+/**
+ * Closes the block: every transaction up to now is in it or in one before, and what comes later has a
+ * later timestamp. That is what lets a client conclude from the newest block's end that a transaction
+ * not seen by then never took place.
+ */
+const closeBlock: Step<void> = ({ at, add }) => add({ kind: "block", at });
 
 /** The first at once: after a night without a block the mirror node would seem to be behind. */
 function closeBlocks(order: ConsensusOrder, everyMs: number): Service {

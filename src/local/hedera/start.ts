@@ -1,3 +1,4 @@
+import { closedInTurn } from "../../service.ts";
 import { type ConsensusOptions, startConsensusNodes } from "./consensus-node.ts";
 import { type LedgerOptions, openLedger } from "./ledger.ts";
 import { type InterceptRequest, startMirrorNode } from "./mirror-node.ts";
@@ -21,17 +22,12 @@ export interface LocalHederaOptions extends LedgerOptions {
  */
 export async function startLocalHedera(options: LocalHederaOptions) {
   const { nodePorts: ports, mirrorPort, interceptRequest } = options;
-  const ledger = await openLedger(options);
-  const closers = [() => ledger.close()];
-  const close = async (): Promise<void> => {
-    for (const closer of closers.splice(0).reverse()) await closer();
-  };
+  const { add, close } = closedInTurn();
+  const ledger = add(await openLedger(options));
   try {
-    const consensus = await startConsensusNodes({ ...options, ledger, ports });
-    closers.push(() => consensus.close());
-    const mirror = await startMirrorNode(ledger, mirrorPort, interceptRequest);
-    closers.push(() => mirror.close());
-    return { ledger, nodes: consensus.nodes, mirrorUrl: mirror.url, close };
+    const { nodes } = add(await startConsensusNodes({ ...options, ledger, ports }));
+    const mirror = add(await startMirrorNode(ledger, mirrorPort, interceptRequest));
+    return { ledger, nodes, mirrorUrl: mirror.url, close };
   } catch (error) {
     await close();
     throw error;

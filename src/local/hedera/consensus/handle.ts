@@ -5,21 +5,20 @@ import { createTopic } from "./create-topic.ts";
 import { submitMessage } from "./submit-message.ts";
 import { type SubmittedTransaction, topicNum } from "./transaction.ts";
 
-/** What the node that passed the transaction on adds to it. */
-export interface HandleOptions {
-  /** Tinybars. */
-  readonly price: number;
-  /** For tests: the transaction fails with this code instead of taking effect. */
-  readonly failWith?: ResponseCode | undefined;
-}
-
 /**
  * A transaction's turn in the consensus order. Failed or not, it leaves a
  * transaction row; only a success leaves more.
+ *
+ * @param price in tinybars
+ * @param failWith for tests: the transaction fails with this code instead of taking effect
  */
-export function handle(transaction: SubmittedTransaction, options: HandleOptions): Step<void> {
+export function handle(
+  transaction: SubmittedTransaction,
+  price: number,
+  failWith?: ResponseCode,
+): Step<void> {
   return (turn) => {
-    const { status, entity } = outcome(transaction, options, turn);
+    const { status, entity } = outcome(transaction, failWith, turn);
     turn.add({
       kind: "transaction",
       at: turn.at,
@@ -31,7 +30,7 @@ export function handle(transaction: SubmittedTransaction, options: HandleOptions
       node: transaction.node,
       maxFee: transaction.maxFee,
       // The node, not the payer, is charged for a duplicate.
-      chargedFee: status === "DUPLICATE_TRANSACTION" ? 0 : options.price,
+      chargedFee: status === "DUPLICATE_TRANSACTION" ? 0 : price,
       memo: Buffer.from(transaction.memo).toString("base64"),
       validDuration: transaction.validDuration,
       hash: Buffer.from(transaction.hash).toString("base64"),
@@ -47,7 +46,7 @@ const TYPE = {
 /** How a transaction ends, and the number of the entity that it is about. */
 function outcome(
   transaction: SubmittedTransaction,
-  { failWith }: HandleOptions,
+  failWith: ResponseCode | undefined,
   turn: Turn,
 ): { readonly status: ResponseCode; readonly entity: number | null } {
   const { operation } = transaction;

@@ -64,10 +64,7 @@ export const HAPI = {
 export function nodeHandlers(settings: NodeSettings): UntypedServiceImplementation {
   const { intercept = (_call, answer) => answer() } = settings;
   const transaction = unary((bytes) =>
-    intercept("transactions", async (failWith) => {
-      const { code, cost } = accept(settings, bytes, failWith);
-      return precheckAnswer(code, cost);
-    }),
+    intercept("transactions", async (failWith) => accept(settings, bytes, failWith)),
   );
   return {
     createTopic: transaction,
@@ -96,19 +93,19 @@ function accept(
   { ledger, num, consensusDelayMs }: NodeSettings,
   bytes: Buffer,
   failWith: ResponseCode | undefined,
-): { readonly code: ResponseCode; readonly cost: number } {
+): Buffer {
   const { order, receipts } = ledger;
   try {
     const transaction = readTransaction(bytes);
     const price = precheck(transaction, ledger, num);
     if (order.ended) throw new LedgerRefusal("PLATFORM_NOT_ACTIVE");
     const key = transactionKey(transaction.payer, transaction.validStart);
-    const step = handle(transaction, { price, failWith });
+    const step = handle(transaction, price, failWith);
     receipts.accept(num, key, order.take(step, consensusDelayMs));
-    return { code: "OK", cost: 0 };
+    return precheckAnswer("OK", 0);
   } catch (error) {
     if (!(error instanceof LedgerRefusal)) throw error;
-    return { code: error.code, cost: error.cost };
+    return precheckAnswer(error.code, error.cost);
   }
 }
 

@@ -21,10 +21,11 @@ interface UnderWay {
   readonly consensus: Promise<void>;
 }
 
-/** The nodes' memory of transactions: under way, and of those done the last 180 s. */
-export type Receipts = ReturnType<typeof openReceipts>;
-
-/** @param now the time in ledger nanoseconds */
+/**
+ * The nodes' memory of transactions: under way, and of those done the last 180 s.
+ *
+ * @param now the time in ledger nanoseconds
+ */
 export function openReceipts(state: State, now: () => Nanos) {
   const underWay = new Map<string, UnderWay>();
   const doneOf = (key: string): readonly Transaction[] => recentTransactions(state, key, now());

@@ -1,6 +1,5 @@
 import { firstIndex } from "../sorted.ts";
 import type { Nanos } from "../timestamps.ts";
-import { nextBlock } from "./blocks.ts";
 import type { LedgerEvent, NftChange } from "./events.ts";
 import { type Standing, type State, transactionKey } from "./state.ts";
 
@@ -58,11 +57,14 @@ export function evolve(state: State, event: LedgerEvent): void {
       listAt(state.transactionsById, transactionKey(event.payer, event.validStart)).push(event);
       state.unblocked += 1;
       break;
-    case "block":
-      state.blocks.push(nextBlock(state.blocks.at(-1), event.at, state.unblocked));
+    case "block": {
+      const { number, to } = state.blocks.at(-1) ?? { number: -1, to: 0n };
+      const transactions = state.unblocked;
+      state.blocks.push({ number: number + 1, from: to + 1n, to: event.at, transactions });
       if (state.blocks.length > BLOCKS_KEPT) state.blocks.shift();
       state.unblocked = 0;
       break;
+    }
   }
   if ("num" in event) state.nextEntity = Math.max(state.nextEntity, event.num + 1);
 }

@@ -43,10 +43,13 @@ export function openLedgerFile(folder: string, replay: (events: readonly LedgerE
     throw error;
   }
   const file = descriptor;
-  const syncing = every(
-    SYNC_EVERY_MS,
-    syncChanges(file, () => size),
-  );
+  let synced = size;
+  const syncing = every(SYNC_EVERY_MS, async () => {
+    const reached = size;
+    if (reached === synced) return;
+    await promisify(fdatasync)(file);
+    synced = reached;
+  });
   return {
     /**
      * Adds a turn's events, whole or not at all.
@@ -95,15 +98,4 @@ function readLine(line: string): LedgerEvent[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function syncChanges(file: number, size: () => number): () => Promise<void> {
-  const sync = promisify(fdatasync);
-  let synced = size();
-  return async () => {
-    const current = size();
-    if (current === synced) return;
-    await sync(file);
-    synced = current;
-  };
 }

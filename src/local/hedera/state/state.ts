@@ -87,11 +87,6 @@ export function recentTransactions(state: State, key: string, now: Nanos): reado
   return first !== undefined && first.at + RECEIPT_KEPT > now ? all : [];
 }
 
-/** Whether any entity has this number: accounts, tokens and topics share one series. */
-export function entityExists(state: State, num: number): boolean {
-  return state.accounts.has(num) || state.collections.has(num) || state.topics.has(num);
-}
-
 /** The row that reached consensus at this instant. */
 export function rowAt<Row extends { readonly at: Nanos }>(
   rows: readonly Row[],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { SECOND } from "../timestamps.ts";
+import type { Transaction } from "./events.ts";
 import type { Turn } from "./state.ts";
 
 /** The treasury of the network pays for what the ledger's own operator does. */
@@ -11,8 +12,15 @@ const STARTED_BEFORE = 7n * SECOND;
 /**
  * The transaction behind an operation that did not come in over the network (seeding, and
  * what tests do to the ledger), so that its trace is that of any other.
+ *
+ * @param given where it differs from the operator's own
  */
-export function addOwnTransaction({ at, add }: Turn, type: string, entity: number): void {
+export function addOwnTransaction(
+  { at, add }: Turn,
+  type: string,
+  entity: number,
+  given: Partial<Transaction> = {},
+): void {
   add({
     kind: "transaction",
     at,
@@ -27,5 +35,6 @@ export function addOwnTransaction({ at, add }: Turn, type: string, entity: numbe
     memo: "",
     validDuration: 120,
     hash: createHash("sha384").update(`${type} ${at}`).digest("base64"),
+    ...given,
   });
 }
