@@ -129,23 +129,33 @@ async function acceptForm(
   return isOurs ? run(signed, form) : foreignForm(c);
 }
 
-interface AskedAction {
-  readonly page: Page;
-  readonly action: Action;
-  readonly signed: Signed;
-  readonly form: URLSearchParams;
-}
-
-/** Runs an action; what makes no sense comes back with its page, filled in as it was. */
+/**
+ * Runs an action between two lines of the operator log; what makes no sense comes back with its
+ * page, filled in as it was.
+ */
 async function acceptAction(
   c: Context,
   parts: ConsoleParts,
-  asked: AskedAction,
+  asked: {
+    readonly page: Page;
+    readonly action: Action;
+    readonly signed: Signed;
+    readonly form: URLSearchParams;
+  },
 ): Promise<Response> {
   const { page, action, signed, form } = asked;
-  if (!allows(signed.session.role, action.role)) return notAllowed(c, signed.session, action.role);
+  const { session, actor } = signed;
+  if (!allows(session.role, action.role)) return notAllowed(c, session, action.role);
   try {
-    return await runAction(c, parts, asked);
+    const [subject, reason] = [action.subject(form), action.reason?.(form)];
+    const act = { actor, name: logName(action), subject, reason };
+    const ended = await actLogged(parts.sql, act, () => action.run({ form, session }));
+    const { goTo: next, actionId } = ended;
+    if (typeof next === "string") {
+      return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
+    }
+    const once = { path: page.path, show: () => Promise.resolve(next) };
+    return await answerPage(c, parts, { page: once, signed });
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const { field } = error.details;
@@ -158,25 +168,6 @@ async function acceptAction(
     };
     return answerPage(c, parts, { page, signed, refused });
   }
-}
-
-/** Runs an action between two lines of the operator log. */
-async function runAction(c: Context, parts: ConsoleParts, asked: AskedAction): Promise<Response> {
-  const { action, form } = asked;
-  const { session, actor } = asked.signed;
-  const act = {
-    actor,
-    name: logName(action),
-    subject: action.subject(form),
-    reason: action.reason?.(form),
-  };
-  const run = () => action.run({ form, now: parts.clock.now(), session });
-  const { goTo: next, actionId } = await actLogged(parts.sql, act, run);
-  if (typeof next === "string") {
-    return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
-  }
-  const once = { path: asked.page.path, show: () => Promise.resolve(next) };
-  return answerPage(c, parts, { page: once, signed: asked.signed });
 }
 
 async function noticeOf(

@@ -12,7 +12,7 @@ import { kindWords } from "../words.ts";
 export function actorsPage(deps: PagesDeps): Page {
   return {
     path: "/actors",
-    nav: "Actors",
+    nav: ["Watch", "Actors"],
     async show(request) {
       const q = textOf(request.query, "q");
       if (parseActorName(q) !== undefined) return goTo(request.context, `/ops/actors/${q}`);

@@ -20,7 +20,7 @@ const URL_SHOWN = 30;
 export function cataloguePage({ sql }: PagesDeps): Page {
   return {
     path: "/catalogue",
-    nav: "Catalogue",
+    nav: ["Manage", "Catalogue"],
     async show(request) {
       const asked = readAsked(request);
       const [waiting, found] = await Promise.all([

@@ -12,7 +12,7 @@ import { targetName } from "./star-words.ts";
 export function feedPage({ feed }: PagesDeps): Page {
   return {
     path: "/feed",
-    nav: "Live",
+    nav: ["Watch", "Live"],
     async show({ query, now }) {
       const filter = readFilter(query);
       const decisions = await feed.newest(filter, now);
@@ -32,7 +32,7 @@ const REMEMBERED_MS = 30_000;
  * The same as a stream. Its events carry their instant as id: a page that comes back with it gets
  * what was decided since, and five seconds more; it knows by the decisions' own ids what it has.
  */
-export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
+export function liveDecisionsPage({ feed, clock, isDraining }: PagesDeps): Page {
   return {
     path: "/live/decisions",
     isQuiet: true,
@@ -41,9 +41,9 @@ export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
       const filter = readFilter(query);
       const sent = new Map<string, number>();
       let isFirst = true;
-      let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
+      let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? clock.now();
       return stream(request, isDraining, async (out) => {
-        const at = now();
+        const at = clock.now();
         const found = await feed.since(filter, from - OVERLAP_MS, at);
         const fresh = found.filter(({ id }) => !sent.has(id));
         for (const { id } of fresh) sent.set(id, at);

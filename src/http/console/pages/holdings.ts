@@ -20,7 +20,7 @@ import { checkWords } from "../words.ts";
 export function holdingsPage(deps: PagesDeps): Page {
   return {
     path: "/holdings",
-    nav: "Holdings checks",
+    nav: ["Upkeep", "Holdings checks"],
     async show(request) {
       const before = wholeNumber(request.query, "before");
       const found = await listChecks(deps.sql, { before, limit: PER_PAGE + 1 });

@@ -14,7 +14,7 @@ const REVOKE = "/keys/revoke";
 export function keysPage({ sql }: PagesDeps): Page {
   return {
     path: "/keys",
-    nav: "Keys",
+    nav: ["Access", "Keys"],
     async show(request) {
       const before = uuidOf(request.query, "before");
       const found = await newestKeys(sql, { before, limit: PER_PAGE + 1 });

@@ -18,7 +18,7 @@ const REVOKE = "/operators/revoke";
 export function operatorsPage({ sql }: PagesDeps): Page {
   return {
     path: "/operators",
-    nav: "Operators",
+    nav: ["Access", "Operators"],
     async show(request) {
       const needed = request.lacksRoleFor(ADD);
       const content = needed === null ? body(request, await listOperators(sql)) : needsRole(needed);

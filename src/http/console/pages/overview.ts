@@ -33,7 +33,7 @@ const CHARTS = [
 export function overviewPage({ readNumbers, network }: PagesDeps): Page {
   return {
     path: "",
-    nav: "Overview",
+    nav: ["Watch", "Overview"],
     async show({ now }) {
       const numbers = await readNumbers(now);
       return { title: "Overview", body: overview(numbers, network) };

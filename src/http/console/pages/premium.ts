@@ -15,7 +15,7 @@ const GRANT = "/premium/grant";
 export function premiumPage({ sql }: PagesDeps): Page {
   return {
     path: "/premium",
-    nav: "Premium",
+    nav: ["Manage", "Premium"],
     async show(request) {
       const { query, now, refused } = request;
       const seasons = [...(await listSeasons(sql))].reverse();

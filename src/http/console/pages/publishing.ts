@@ -21,7 +21,7 @@ const FIGURES = ["pending", "lag"];
 export function publishingPage(deps: PagesDeps): Page {
   return {
     path: "/publishing",
-    nav: "Publishing",
+    nav: ["Upkeep", "Publishing"],
     async show(request) {
       // Read first: a reading under way when this throws would fail without a listener.
       const after = uuidOf(request.query, "after");

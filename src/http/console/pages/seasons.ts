@@ -12,7 +12,7 @@ const ADD = "/seasons/add";
 export function seasonsPage({ sql, patientSql }: PagesDeps): Page {
   return {
     path: "/seasons",
-    nav: "Seasons",
+    nav: ["Manage", "Seasons"],
     async show(request) {
       return { title: "Seasons", body: body(request, await listSeasons(sql)) };
     },

@@ -17,7 +17,7 @@ const REFERENCE_SHOWN = 40;
 export function xpPage({ sql }: PagesDeps): Page {
   return {
     path: "/xp",
-    nav: "XP",
+    nav: ["Manage", "XP"],
     async show(request) {
       return { title: "XP credits", body: body(request, await lastCredits(sql, SHOWN)) };
     },
