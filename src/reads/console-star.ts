@@ -2,7 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Publication } from "../store/publication-state.ts";
-import type { CountedNft } from "./console-event.ts";
+import type { CountedNft, Nft } from "./console-event.ts";
 import type { StarNumbers } from "./list-stars.ts";
 
 /** One transaction id of a star, and what became of it. */
@@ -81,11 +81,11 @@ export interface SerialClaim extends CountedNft {
 export async function claimsOnSerials(
   sql: Sql,
   scope: { readonly event: string; readonly day: Day | null },
-  held: { readonly a: readonly number[]; readonly b: readonly number[] },
+  held: readonly Nft[],
 ): Promise<readonly SerialClaim[]> {
-  const collections = [...held.a.map(() => "A"), ...held.b.map(() => "B")];
-  const serials = [...held.a, ...held.b];
-  if (serials.length === 0) return [];
+  if (held.length === 0) return [];
+  const collections = held.map(({ collection }) => collection);
+  const serials = held.map(({ serial }) => serial);
   const kept =
     scope.day === null
       ? sql`(select * from serial_claim where event_id = ${scope.event} and collection = held.collection

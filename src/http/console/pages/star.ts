@@ -17,7 +17,7 @@ import { ago, facts, type Html, html, instant, number, section } from "../markup
 import type { Page, PagesDeps } from "../page.ts";
 import { kindWords } from "../words.ts";
 import { publicationSection } from "./star-publication.ts";
-import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
+import { serialsSection, shownNfts } from "./star-serials.ts";
 import { weightParts } from "./star-words.ts";
 
 /** One star: why it weighs what it weighs, and where its message is. */
@@ -40,10 +40,7 @@ export function starPage(deps: PagesDeps): Page {
 async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim[]> {
   if (star.type !== "event") return [];
   const scope = { event: star.targetId, day: star.isForeverMint ? null : star.day };
-  return claimsOnSerials(sql, scope, {
-    a: star.heldA.slice(0, SERIALS_SHOWN),
-    b: star.heldB.slice(0, SERIALS_SHOWN),
-  });
+  return claimsOnSerials(sql, scope, shownNfts(star));
 }
 
 function page(
