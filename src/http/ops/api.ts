@@ -14,6 +14,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
+import { restOfPath } from "../rest-of-path.ts";
 import { choice, limit, none } from "../v1/parameters.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
@@ -60,7 +61,8 @@ export function opsApi(deps: {
   });
   app.get("/actors/*", async (c) => {
     readQuery(c, none);
-    const name = parseActorName(nameIn(c));
+    // The id is a path of its own: `wallet-day/0.0.n/2026-11-20`.
+    const name = parseActorName(restOfPath(c, "/ops/api/actors/"));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
     const json = await jsonInPieces(await actorWithHistory(sql, deps.resting, name));
     return c.body(json, 200, { "Content-Type": "application/json" });
@@ -79,16 +81,6 @@ export function opsApi(deps: {
   });
   refuseOtherMethods(app);
   return app;
-}
-
-/** The id is a path of its own: `wallet-day/0.0.n/2026-11-20`. */
-function nameIn(c: Context): string {
-  const [, path = ""] = c.req.path.split("/ops/api/actors/");
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return "";
-  }
 }
 
 /** A parameter that is not known, or there twice, is a mistake, and refused. */
