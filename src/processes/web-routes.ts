@@ -2,8 +2,6 @@ import type { Hono } from "hono";
 import { explorerUrl, publicMirrorUrl } from "../addresses.ts";
 import type { SigningWallet } from "../cli/demo-wallet.ts";
 import type { HoldingsReader } from "../holdings/read-holdings.ts";
-import { actorWithHistory } from "../hosting/actor-body.ts";
-import { listActors } from "../hosting/list-actors.ts";
 import type { Resting } from "../hosting/show-actor.ts";
 import { createApp, type Mount } from "../http/app.ts";
 import { consoleRoutes } from "../http/console/app.ts";
@@ -30,10 +28,7 @@ import { exportSettings } from "../journal/export-settings.ts";
 import type { RefusalTrail } from "../journal/refusal-trail.ts";
 import { findOperator } from "../keys/operators.ts";
 import type { VerifyKey } from "../keys/verify-key.ts";
-import { publishingState } from "../publishing/publishing-state.ts";
-import { readAttention } from "../reads/attention.ts";
 import type { HoldingsCheckByHand } from "../upkeep/holdings-check/by-hand.ts";
-import { readVerdict } from "../upkeep/service-verdict.ts";
 import type { WebConnections } from "./web-connections.ts";
 
 interface Served extends WebConnections {
@@ -62,7 +57,7 @@ interface Served extends WebConnections {
 
 /** Everything one port answers, and the fast path to it. */
 export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
-  const { settings, sql, reader, redis, clock, log, metrics, client, processes, resting } = parts;
+  const { settings, sql, reader, redis, clock, log, metrics, client, processes } = parts;
   const limited = { client, clock, redis, processes, metrics };
   const access = operatorAccess({
     ...limited,
@@ -100,14 +95,7 @@ export function webRoutes(parts: Served): { app: Hono; fastPath: FastPath } {
     live: parts.live,
     operations: votingRoutes(parts.voting),
   });
-  const ops = opsApi({
-    access,
-    listActors: (query) => listActors(reader, query),
-    showActor: (name) => actorWithHistory(reader, resting, name),
-    publishing: () => publishingState(reader),
-    verdict: () => readVerdict(reader),
-    attention: (query) => readAttention(parts.patientSql, query),
-  });
+  const ops = opsApi({ ...parts, access, sql: reader });
   const exports = exportRoutes({
     ...limited,
     sql: parts.exportsSql,
@@ -175,7 +163,7 @@ function operatorConsole(parts: Served, access: OperatorAccess): Hono {
   } = parts.settings;
   const explorer = explorerUrl(parts.settings);
   const shared = { ...parts, sql: parts.reader, network, explorer };
-  const pages = consolePages({ ...shared, now: parts.clock.now });
+  const pages = consolePages(shared);
   const isBehind = (): boolean => parts.journal.state === "behind";
   return consoleRoutes({ ...shared, operatorToken, guestRateLimit, access, isBehind }, pages);
 }

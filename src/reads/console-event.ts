@@ -17,10 +17,14 @@ export interface EventNumbers {
   readonly countedB: number;
 }
 
-/** An NFT that has counted, for whom, by which star. */
-export interface CountedNft {
+/** An NFT of one of the two collections. */
+export interface Nft {
   readonly collection: "A" | "B";
   readonly serial: number;
+}
+
+/** An NFT that has counted, for whom, by which star. */
+export interface CountedNft extends Nft {
   readonly wallet: number;
   readonly starId: string;
 }
@@ -82,11 +86,7 @@ function releasesOf(sql: Sql, mint: string) {
 export async function listCounted(
   sql: Sql,
   event: string,
-  query: {
-    readonly day: Day | null;
-    readonly after?: Pick<CountedNft, "collection" | "serial"> | undefined;
-    readonly limit: number;
-  },
+  query: { readonly day: Day | null; readonly after?: Nft | undefined; readonly limit: number },
 ): Promise<readonly CountedNft[]> {
   const { collection, serial } = query.after ?? { collection: "A", serial: 0 };
   return runStatement(sql<CountedNft[]>`

@@ -2,7 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Publication } from "../store/publication-state.ts";
-import type { CountedNft } from "./console-event.ts";
+import type { CountedNft, Nft } from "./console-event.ts";
 import type { StarNumbers } from "./list-stars.ts";
 
 /** One transaction id of a star, and what became of it. */
@@ -73,27 +73,22 @@ export interface SerialClaim extends CountedNft {
   readonly anchoredAt: number | null;
 }
 
-/**
- * All claims there ever were on the serials a star brought; each is looked up by its key.
- *
- * @param scope.day null on a forever mint
- */
+/** All claims there ever were on NFTs a star brought to an event; each is looked up by its key. */
 export async function claimsOnSerials(
   sql: Sql,
-  scope: { readonly event: string; readonly day: Day | null },
-  held: { readonly a: readonly number[]; readonly b: readonly number[] },
+  { type, targetId: event, isForeverMint, day }: StarStory,
+  held: readonly Nft[],
 ): Promise<readonly SerialClaim[]> {
-  const collections = [...held.a.map(() => "A"), ...held.b.map(() => "B")];
-  const serials = [...held.a, ...held.b];
-  if (serials.length === 0) return [];
-  const kept =
-    scope.day === null
-      ? sql`(select * from serial_claim where event_id = ${scope.event} and collection = held.collection
+  if (type !== "event" || held.length === 0) return [];
+  const collections = held.map(({ collection }) => collection);
+  const serials = held.map(({ serial }) => serial);
+  const kept = isForeverMint
+    ? sql`(select * from serial_claim where event_id = ${event} and collection = held.collection
             and serial = held.serial and day is null and released_at is null
           union all
-          select * from serial_claim where event_id = ${scope.event} and collection = held.collection
+          select * from serial_claim where event_id = ${event} and collection = held.collection
             and serial = held.serial and day is null and released_at is not null)`
-      : sql`(select * from serial_claim where event_id = ${scope.event} and day = ${scope.day}
+    : sql`(select * from serial_claim where event_id = ${event} and day = ${day}
             and collection = held.collection and serial = held.serial and day is not null)`;
   return runStatement(sql<SerialClaim[]>`
     select claim.collection, claim.serial, claim.wallet, claim.star_id as "starId",

@@ -2,6 +2,7 @@ import type { TargetType } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { JournalPosition } from "../store/commit-watermark.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { approvedTarget } from "./targets.ts";
 
 /** A counter after it changed. */
 export interface CounterChange {
@@ -30,19 +31,10 @@ export async function counterChanges(
       ) change
       group by type, id
     )
-    select type, id, coalesce(event_total.weight, item_day.weight, 0) as "totalVotes", changed.day
-    from changed
+    select type, id, coalesce(event_total.weight, item_day.weight, 0) as "totalVotes", asked.day
+    from changed as asked
     left join event_total on type = 'event' and event_id = id
     left join item_day on type <> 'event' and target_type = type and target_id = id
-      and item_day.day = changed.day
-    where case type
-      when 'event' then exists (
-        select from event where event.id = changed.id and approved_at is not null)
-      when 'token' then exists (
-        select from token where token.id = changed.id and approved_at is not null)
-      when 'collection' then exists (
-        select from collection where collection.id = changed.id and approved_at is not null)
-      else exists (
-        select from project where project.id = changed.id and approved_at is not null)
-    end`);
+      and item_day.day = asked.day
+    where exists (${approvedTarget(sql)})`);
 }

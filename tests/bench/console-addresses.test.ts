@@ -5,8 +5,8 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import type { Page } from "../../src/http/console/page.ts";
-import { consolePages } from "../../src/http/console/pages.ts";
 import { opsApi } from "../../src/http/ops/api.ts";
+import { PAGES } from "../http/console/table-of-pages.ts";
 import { type Landmarks, leftOut } from "./console-addresses.ts";
 
 const test = suite("the console's bench");
@@ -24,7 +24,6 @@ const LANDMARKS: Landmarks = {
   },
   ...{ middle: { starOfEvent: "s", seq: 1, entry: 1 }, check: "c", key: "k", season: "s" },
 };
-const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
 /** Registering the routes asks for their guards; no request comes. */
 const DEPS = { access: { guard: () => () => undefined } } as unknown as Parameters<
   typeof opsApi

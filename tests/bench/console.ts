@@ -9,11 +9,11 @@
  * and holds two streams. Ends with 1 when a page misses its goal.
  */
 import { parseArgs } from "node:util";
-import { consolePages } from "../../src/http/console/pages.ts";
 import { opsApi } from "../../src/http/ops/api.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { CONSOLE, signInOperator, TOKEN, type Visitor } from "../http/console/browser-session.ts";
 import { readStream } from "../http/console/event-stream.ts";
+import { PAGES } from "../http/console/table-of-pages.ts";
 import { startEngine } from "../support/engine.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
@@ -100,11 +100,10 @@ try {
 
 /** Every page, and what follows it; an address that answers anything but 200 misses the goal. */
 async function pages(visitor: Visitor, at: Landmarks): Promise<void> {
-  const table = consolePages({} as Parameters<typeof consolePages>[0]);
   // Registering the routes asks for their guards; no request comes.
   const noDoor = { access: { guard: () => () => undefined } };
   const api = opsApi(noDoor as unknown as Parameters<typeof opsApi>[0]);
-  const forgotten = leftOut(table, api, at);
+  const forgotten = leftOut(PAGES, api, at);
   if (forgotten.length > 0) throw new Error(`no address is known of ${forgotten.join(", ")}`);
   const [ofPages, ofApi] = [consoleAddresses(at), apiAddresses(at)].map((known) =>
     Object.values(known).flat(),
@@ -122,7 +121,7 @@ async function pages(visitor: Visitor, at: Landmarks): Promise<void> {
     .filter(([name, p95]) => p95 > GOAL_MS && !WHOLE.includes(name))
     .map(([name]) => name);
   print(
-    `${measured.length} places of ${table.length} pages; p95 above ${GOAL_MS} ms: ${slow.join(", ") || "none"}`,
+    `${measured.length} places of ${PAGES.length} pages; p95 above ${GOAL_MS} ms: ${slow.join(", ") || "none"}`,
   );
   if (failed.size > 0) print(`not answered: ${[...failed].join(", ")}`);
   if (slow.length > 0 || failed.size > 0) process.exitCode = 1;

@@ -8,6 +8,7 @@ import type { Sql } from "../../store/postgres.ts";
 import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { UUID } from "../../uuid.ts";
 import { statusOf } from "../problem.ts";
+import { restOfPath } from "../rest-of-path.ts";
 import { serveAssets } from "./assets.ts";
 import { errorPage, foreignForm, notAllowed } from "./error-page.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
@@ -37,7 +38,10 @@ export function consoleRoutes(deps: ConsoleDeps, pages: readonly Page[]): Hono {
   const gate = createGate(deps);
   app.use(guestLimit(deps, gate));
   const parts: ConsoleParts = { ...deps, gate, pages };
-  const show = (page: Page) => (c: Context) => showPage(c, parts, page);
+  const show = (page: Page) => async (c: Context) => {
+    const signed = await gate.find(c, page.isQuiet ? "look" : "use");
+    return signed === null ? gate.refuse(c) : answerPage(c, parts, { page, signed });
+  };
   app.onError((error, c) => errorPage(c, deps, error));
   app.get("/sign-in", gate.open);
   app.post("/sign-in", gate.signIn);
@@ -69,11 +73,6 @@ function isApi(c: Context): boolean {
   return c.req.path === "/ops/api" || c.req.path.startsWith("/ops/api/");
 }
 
-async function showPage(c: Context, parts: ConsoleParts, page: Page): Promise<Response> {
-  const signed = await parts.gate.find(c, page.isQuiet ? "look" : "use");
-  return signed === null ? parts.gate.refuse(c) : answerPage(c, parts, { page, signed });
-}
-
 async function answerPage(
   c: Context,
   { gate, ...parts }: ConsoleParts,
@@ -89,7 +88,7 @@ async function answerPage(
   const actions = parts.pages.flatMap(({ actions = [] }) => actions);
   const request = {
     query,
-    rest: restOf(c, page),
+    rest: page.path.endsWith("/*") ? restOfPath(c, `/ops${page.path.slice(0, -1)}`) : "",
     now: parts.clock.now(),
     session,
     lacksRoleFor: (path: string) => {
@@ -129,23 +128,33 @@ async function acceptForm(
   return isOurs ? run(signed, form) : foreignForm(c);
 }
 
-interface AskedAction {
-  readonly page: Page;
-  readonly action: Action;
-  readonly signed: Signed;
-  readonly form: URLSearchParams;
-}
-
-/** Runs an action; what makes no sense comes back with its page, filled in as it was. */
+/**
+ * Runs an action between two lines of the operator log; what makes no sense comes back with its
+ * page, filled in as it was.
+ */
 async function acceptAction(
   c: Context,
   parts: ConsoleParts,
-  asked: AskedAction,
+  asked: {
+    readonly page: Page;
+    readonly action: Action;
+    readonly signed: Signed;
+    readonly form: URLSearchParams;
+  },
 ): Promise<Response> {
   const { page, action, signed, form } = asked;
-  if (!allows(signed.session.role, action.role)) return notAllowed(c, signed.session, action.role);
+  const { session, actor } = signed;
+  if (!allows(session.role, action.role)) return notAllowed(c, session, action.role);
   try {
-    return await runAction(c, parts, asked);
+    const [subject, reason] = [action.subject(form), action.reason?.(form)];
+    const act = { actor, name: logName(action), subject, reason };
+    const ended = await actLogged(parts.sql, act, () => action.run({ form, session }));
+    const { goTo: next, actionId } = ended;
+    if (typeof next === "string") {
+      return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
+    }
+    const once = { path: page.path, show: () => Promise.resolve(next) };
+    return await answerPage(c, parts, { page: once, signed });
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
     const { field } = error.details;
@@ -160,25 +169,6 @@ async function acceptAction(
   }
 }
 
-/** Runs an action between two lines of the operator log. */
-async function runAction(c: Context, parts: ConsoleParts, asked: AskedAction): Promise<Response> {
-  const { action, form } = asked;
-  const { session, actor } = asked.signed;
-  const act = {
-    actor,
-    name: logName(action),
-    subject: action.subject(form),
-    reason: action.reason?.(form),
-  };
-  const run = () => action.run({ form, now: parts.clock.now(), session });
-  const { goTo: next, actionId } = await actLogged(parts.sql, act, run);
-  if (typeof next === "string") {
-    return goTo(c, `/ops${next}${next.includes("?") ? "&" : "?"}done=${actionId}`);
-  }
-  const once = { path: asked.page.path, show: () => Promise.resolve(next) };
-  return answerPage(c, parts, { page: once, signed: asked.signed });
-}
-
 async function noticeOf(
   sql: Sql,
   actionId: string | null,
@@ -187,16 +177,6 @@ async function noticeOf(
   if (actionId === null || !UUID.test(actionId)) return undefined;
   const entry = await findOutcome(sql, { actionId, sessionId });
   return entry && { text: entry.notice, isFailure: entry.phase === "failed" };
-}
-
-/** What stands behind the page's own path. */
-function restOf(c: Context, page: Page): string {
-  if (!page.path.endsWith("/*")) return "";
-  try {
-    return decodeURIComponent(c.req.path.slice(`/ops${page.path}`.length - 1));
-  } catch {
-    return "";
-  }
 }
 
 const NOWHERE: Page = {

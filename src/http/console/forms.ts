@@ -65,7 +65,7 @@ export function askingButton(
   return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, act, "small primary danger")}</details>`;
 }
 
-interface Field {
+export interface Field {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;

@@ -1,4 +1,5 @@
 import type { Verdict } from "../../upkeep/service-verdict.ts";
+import { alike } from "./alike.ts";
 import { type Content, code, type Html, html, htmlDocument, instantText } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
@@ -14,16 +15,10 @@ export interface FrameRequest extends Pick<PageRequest, "session" | "formToken" 
   readonly notice?: { readonly text: string; readonly isFailure: boolean } | undefined;
 }
 
-/** The navigation's headings, each before the page with which its part begins. */
-const HEADINGS: Readonly<Record<string, string>> = {
-  "": "Watch",
-  "/publishing": "Upkeep",
-  "/catalogue": "Manage",
-  "/keys": "Access",
-};
-
+/** A page's place in the navigation. */
 interface Entry {
-  readonly nav: string;
+  readonly part: string;
+  readonly word: string;
   readonly path: string;
 }
 
@@ -39,7 +34,9 @@ export function framedPage(
   request: FrameRequest,
 ): Html {
   const { shown, notice } = request;
-  const entries = pages.flatMap(({ nav, path }) => (nav === undefined ? [] : [{ nav, path }]));
+  const entries = pages.flatMap(({ nav, path }) => {
+    return nav === undefined ? [] : [{ part: nav[0], word: nav[1], path }];
+  });
   return documentOf(
     shown.title,
     html`<header class="top">
@@ -52,7 +49,7 @@ export function framedPage(
     <button class="link">Sign out</button>
   </form>
 </header>
-<nav class="pages" aria-label="Console">${groupsOf(entries).map((group) => groupList(group, request))}</nav>
+<nav class="pages" aria-label="Console">${alike(entries, ({ part }) => part).map((group) => groupList(group, request))}</nav>
 <main id="main" tabindex="-1" data-now="${request.now}">
 ${request.isBehind ? BEHIND : ""}${banner(request.verdict)}${notice === undefined ? "" : html`<p class="notice${notice.isFailure ? " bad" : ""}" role="status">${notice.text}</p>`}
 ${wayBack(entries, request)}<h1>${shown.title}</h1>
@@ -84,24 +81,13 @@ export function failingBadge(verdict: Verdict | undefined): Content {
   return html` <span class="badge bad" title="Checks that fail">${wrong}</span>`;
 }
 
-/** The entries in the parts that `HEADINGS` begin; an entry before any heading stands alone. */
-function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
-  const groups: Entry[][] = [];
-  for (const entry of entries) {
-    const group = groups.at(-1);
-    if (group === undefined || HEADINGS[entry.path] !== undefined) groups.push([entry]);
-    else group.push(entry);
-  }
-  return groups;
-}
-
-function groupList(group: readonly Entry[], { page, verdict }: FrameRequest): Html {
+function groupList(group: readonly [Entry, ...Entry[]], { page, verdict }: FrameRequest): Html {
   const current = page.below ?? page.path;
-  const heading = HEADINGS[group[0]?.path ?? ""] ?? "";
+  const [{ part }] = group;
   const mark = html` aria-current="${page.below === undefined ? "page" : "true"}"`;
-  return html`<div class="group"><p aria-hidden="true">${heading}</p><ul aria-label="${heading}">${group.map(
-    ({ nav, path }) =>
-      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${nav}${path === "" ? failingBadge(verdict) : ""}</a></li>`,
+  return html`<div class="group"><p aria-hidden="true">${part}</p><ul aria-label="${part}">${group.map(
+    ({ word, path }) =>
+      html`<li><a href="/ops${path}"${path === current ? mark : ""}>${word}${path === "" ? failingBadge(verdict) : ""}</a></li>`,
   )}</ul></div>`;
 }
 
@@ -109,7 +95,7 @@ function groupList(group: readonly Entry[], { page, verdict }: FrameRequest): Ht
 function wayBack(entries: readonly Entry[], { page }: FrameRequest): Content {
   const above = entries.find(({ path }) => path === page.below);
   if (above === undefined) return "";
-  return html`<p class="way-back"><a href="/ops${above.path}"><span aria-hidden="true">←</span> ${above.nav}</a></p>
+  return html`<p class="way-back"><a href="/ops${above.path}"><span aria-hidden="true">←</span> ${above.word}</a></p>
 `;
 }
 

@@ -62,7 +62,7 @@ export function stream(
 }
 
 /** The overview's numbers as they change: figures and health as text, what is wrong as every page has it, the tables, and the charts' points. */
-export function liveNumbersPage({ readNumbers, network, now, isDraining }: PagesDeps): Page {
+export function liveNumbersPage({ readNumbers, network, clock, isDraining }: PagesDeps): Page {
   return {
     path: "/live/numbers",
     isQuiet: true,
@@ -71,7 +71,7 @@ export function liveNumbersPage({ readNumbers, network, now, isDraining }: Pages
       return stream(request, isDraining, async (out, elapsedMs) => {
         if (elapsedMs - sentAt < NUMBERS_EVERY_MS) return;
         sentAt = elapsedMs;
-        const numbers = await readNumbers(now());
+        const numbers = await readNumbers(clock.now());
         const data = {
           at: numbers.at,
           figures: figuresOf(numbers),

@@ -37,7 +37,7 @@ export interface ConsoleDeps {
 }
 
 /** What the pages need. */
-export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "network" | "board"> {
+export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "clock" | "network" | "board"> {
   /** One whose statements may take their time. */
   readonly patientSql: Sql;
   readonly checks: HoldingsCheckByHand;
@@ -47,8 +47,6 @@ export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "network" | "board"
   readonly refusals: RefusalTrail;
   /** Base of the explorer's pages (`EXPLORER_URL`); null where there is none. */
   readonly explorer: string | null;
-  /** Epoch milliseconds by the one clock. */
-  readonly now: () => number;
   readonly isDraining: () => boolean;
   /** What the overview shows, as of an instant in epoch milliseconds. */
   readonly readNumbers: (now: number) => Promise<Numbers>;
@@ -101,8 +99,8 @@ export interface ShownPage {
 export interface Page {
   /** Below `/ops`: ``, `/actors`, `/actors/*`. */
   readonly path: string;
-  /** Its word in the navigation; without one it is reached by links. */
-  readonly nav?: string;
+  /** Its part of the navigation and its word there; without them it is reached by links. */
+  readonly nav?: readonly [part: "Watch" | "Upkeep" | "Manage" | "Access", word: string];
   /** The page whose word is marked in the navigation while this one is shown; itself when absent. */
   readonly below?: string;
   /** True where scripts ask by themselves: that keeps no session alive. */
@@ -114,8 +112,9 @@ export interface Page {
 }
 
 /** What an action is asked with. */
-export interface ActionRequest extends Pick<PageRequest, "now" | "session"> {
+interface ActionRequest {
   readonly form: URLSearchParams;
+  readonly session: OperatorSession;
 }
 
 /**
@@ -144,7 +143,7 @@ export function logName({ path }: Pick<Action, "path">): string {
 }
 
 /** How it ended; `notice` is shown on the next page too. */
-export interface ActionOutcome extends ActEnd {
+interface ActionOutcome extends ActEnd {
   /**
    * The page to go to, below `/ops`; or a page shown at once and this once, for what is stored
    * nowhere.

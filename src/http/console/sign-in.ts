@@ -19,92 +19,89 @@ export interface SignInDeps {
 /** What may be typed as a name: it is shown in the log. */
 const NAME = /^[^\p{C}]{0,60}$/u;
 
+/** What the sign-in page shows. */
+interface SignInShown {
+  /** Where a sign-in leads. */
+  readonly next: string;
+  /** As it was filled in. */
+  readonly operator?: string;
+}
+
 /** The form: at `/ops/sign-in`, and in place of every page asked for by somebody not signed in. */
 export function signInPage(
   c: Context,
-  given: {
-    readonly status: 200 | Refusal;
-    readonly next: string;
+  given: SignInShown & {
+    readonly status: 200 | 400 | 401 | 403 | 429 | 503;
     readonly flaw?: string;
-    readonly operator?: string;
   },
 ): Promise<Response> {
-  if (given.status === 401) c.header("WWW-Authenticate", "Bearer");
+  const { status, flaw, next, operator = "" } = given;
+  if (status === 401) c.header("WWW-Authenticate", "Bearer");
   const form = html`<form class="stack" method="post" action="/ops/sign-in">
-${given.flaw === undefined ? "" : html`<p class="notice bad" role="alert">${given.flaw}</p>`}
-<input type="hidden" name="next" value="${given.next}">
+${flaw === undefined ? "" : html`<p class="notice bad" role="alert">${flaw}</p>`}
+<input type="hidden" name="next" value="${next}">
 <div class="field"><label for="operator">Your name <span class="quiet">(optional)</span></label>
-<input id="operator" name="operator" maxlength="60" autocomplete="username" aria-describedby="operator-hint" value="${given.operator ?? ""}">
+<input id="operator" name="operator" maxlength="60" autocomplete="username" aria-describedby="operator-hint" value="${operator}">
 <p class="hint" id="operator-hint">With the shared OPERATOR_TOKEN, the operator log shows this name beside what you do. A token of your own has its name.</p></div>
 <div class="field"><label for="operator-token">Operator token</label>
 <input id="operator-token" name="operatorToken" type="password" required autocomplete="current-password"></div>
 <button class="primary">Sign in</button>
 </form>`;
-  return sendPage(c, barePage("Sign in", form), given.status);
+  return sendPage(c, barePage("Sign in", form), status);
 }
-
-type Refusal = 400 | 401 | 403 | 429 | 503;
 
 /** Trades an operator's token for a session. */
 export async function signIn(c: Context, deps: SignInDeps): Promise<Response> {
   const form = await readForm(c);
-  const next = localPath(form.get("next"));
-  const operator = (form.get("operator") ?? "").trim();
-  const again = (status: Refusal, flaw: string): Promise<Response> =>
-    signInPage(c, { status, next, flaw, operator });
+  const shown = {
+    next: localPath(form.get("next")),
+    operator: (form.get("operator") ?? "").trim(),
+  };
   if (!isSameOrigin(c, deps.publicUrl)) {
-    return again(403, "This form was not sent from the console's own page. Sign in here.");
+    const flaw = "This form was not sent from the console's own page. Sign in here.";
+    return signInPage(c, { ...shown, status: 403, flaw });
   }
-  if (!NAME.test(operator)) {
-    return again(400, "A name has up to 60 characters, all of them printable.");
+  if (!NAME.test(shown.operator)) {
+    const flaw = "A name has up to 60 characters, all of them printable.";
+    return signInPage(c, { ...shown, status: 400, flaw });
   }
-  return enter(c, deps, {
-    judge: () => deps.access.judge(c, "sign-in", form.get("operatorToken") ?? ""),
-    alias: operator,
-    next,
-    again,
-    wrong: "This is not an operator's token.",
-  });
+  const judge = () => deps.access.judge(c, "sign-in", form.get("operatorToken") ?? "");
+  const wrong = "This is not an operator's token.";
+  return enter(c, deps, { ...shown, judge, wrong });
 }
 
 /** Trades a link, once, for a session; the address that held its secret is left at once. */
 export function signInByLink(c: Context, secret: string, deps: SignInDeps): Promise<Response> {
-  const next = "/ops";
-  return enter(c, deps, {
-    judge: () => deps.access.judgeLink(c, () => deps.useLink(secret)),
-    alias: "",
-    next,
-    again: (status, flaw) => signInPage(c, { status, next, flaw }),
-    wrong: "This link has been used, or its time is over. Sign in with the token.",
-  });
+  const judge = () => deps.access.judgeLink(c, () => deps.useLink(secret));
+  const wrong = "This link has been used, or its time is over. Sign in with the token.";
+  return enter(c, deps, { next: "/ops", judge, wrong });
 }
 
+/** @param given.wrong what to say of a token or link that is wrong */
 async function enter(
   c: Context,
   deps: SignInDeps,
-  given: {
+  given: SignInShown & {
     readonly judge: () => Promise<OperatorVerdict>;
-    readonly alias: string;
-    readonly next: string;
-    readonly again: (status: Refusal, flaw: string) => Promise<Response>;
     readonly wrong: string;
   },
 ): Promise<Response> {
-  const { again, next } = given;
+  const { judge, wrong, ...shown } = given;
   try {
-    const verdict = await given.judge();
+    const verdict = await judge();
     if (verdict.kind === "shut") {
       const { retryAfterSeconds: seconds } = verdict;
       c.header("Retry-After", String(seconds));
-      return again(429, `Too many wrong tokens from your address. Try again in ${seconds} s.`);
+      const flaw = `Too many wrong tokens from your address. Try again in ${seconds} s.`;
+      return signInPage(c, { ...shown, status: 429, flaw });
     }
-    if (verdict.kind === "wrong") return again(401, given.wrong);
-    await deps.admit(c, verdict.operator, given.alias);
+    if (verdict.kind === "wrong") return signInPage(c, { ...shown, status: 401, flaw: wrong });
+    await deps.admit(c, verdict.operator, shown.operator ?? "");
   } catch (error) {
-    if (error instanceof RetryableError) return again(503, "The database is out of reach.");
-    throw error;
+    if (!(error instanceof RetryableError)) throw error;
+    return signInPage(c, { ...shown, status: 503, flaw: "The database is out of reach." });
   }
-  return goTo(c, next);
+  return goTo(c, shown.next);
 }
 
 /** A page of the console in every case: a sign-in never leads elsewhere. */

@@ -3,15 +3,18 @@ import { z } from "zod";
 import { withInstants } from "../../../actors/day.ts";
 import { recordTypes } from "../../catalogue/record-type.ts";
 import { badField, TerminalError } from "../../errors.ts";
-import type { actorWithHistory } from "../../hosting/actor-body.ts";
-import { ACTOR_TYPES, type ActorName, parseActorName } from "../../hosting/actor-name.ts";
-import type { ActorQuery, ListedActor } from "../../hosting/list-actors.ts";
+import { actorWithHistory } from "../../hosting/actor-body.ts";
+import { ACTOR_TYPES, parseActorName } from "../../hosting/actor-name.ts";
+import { type ActorQuery, type ListedActor, listActors } from "../../hosting/list-actors.ts";
+import type { Resting } from "../../hosting/show-actor.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
-import { type PublishingState, publishingBody } from "../../publishing/publishing-state.ts";
-import { type AttentionQuery, type AttentionRow, WINDOWS } from "../../reads/attention.ts";
-import type { Verdict } from "../../upkeep/service-verdict.ts";
+import { publishingBody, publishingState } from "../../publishing/publishing-state.ts";
+import { readAttention, WINDOWS } from "../../reads/attention.ts";
+import type { Sql } from "../../store/postgres.ts";
+import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
+import { restOfPath } from "../rest-of-path.ts";
 import { choice, limit, none } from "../v1/parameters.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
@@ -38,17 +41,17 @@ const attentionQuery = z.strictObject({
 /** `/ops/api`, to be mounted there: what operators ask over HTTP (contract, end of section 7). */
 export function opsApi(deps: {
   readonly access: OperatorAccess;
-  readonly listActors: (query: ActorQuery) => Promise<readonly ListedActor[]>;
-  readonly showActor: (name: ActorName) => ReturnType<typeof actorWithHistory>;
-  readonly publishing: () => Promise<PublishingState>;
-  readonly verdict: () => Promise<Verdict>;
-  readonly attention: (query: AttentionQuery) => Promise<readonly AttentionRow[]>;
+  readonly sql: Sql;
+  /** One whose statements may take their time. */
+  readonly patientSql: Sql;
+  readonly resting: Resting;
 }): Hono {
+  const { sql } = deps;
   const app = new Hono();
   app.use(deps.access.guard("api"));
   app.get("/actors", async (c) => {
     const { cursor: after, ...query } = readQuery(c, actorsQuery);
-    const found = await deps.listActors({ ...query, after, limit: query.limit + 1 });
+    const found = await listActors(sql, { ...query, after, limit: query.limit + 1 });
     const actors = found.slice(0, query.limit);
     const last = actors.at(-1);
     return c.json({
@@ -58,34 +61,26 @@ export function opsApi(deps: {
   });
   app.get("/actors/*", async (c) => {
     readQuery(c, none);
-    const name = parseActorName(nameIn(c));
+    // The id is a path of its own: `wallet-day/0.0.n/2026-11-20`.
+    const name = parseActorName(restOfPath(c, "/ops/api/actors/"));
     if (name === undefined) throw new TerminalError("NOT_FOUND", "this names no actor");
-    const json = await jsonInPieces(await deps.showActor(name));
+    const json = await jsonInPieces(await actorWithHistory(sql, deps.resting, name));
     return c.body(json, 200, { "Content-Type": "application/json" });
   });
   app.get("/health", async (c) => {
     readQuery(c, none);
-    return c.json(await deps.verdict());
+    return c.json(await readVerdict(sql));
   });
   app.get("/attention", async (c) => {
-    return c.json({ attention: await deps.attention(readQuery(c, attentionQuery)) });
+    const query = readQuery(c, attentionQuery);
+    return c.json({ attention: await readAttention(deps.patientSql, query) });
   });
   app.get("/publishing", async (c) => {
     readQuery(c, none);
-    return c.json(publishingBody(await deps.publishing()));
+    return c.json(publishingBody(await publishingState(sql)));
   });
   refuseOtherMethods(app);
   return app;
-}
-
-/** The id is a path of its own: `wallet-day/0.0.n/2026-11-20`. */
-function nameIn(c: Context): string {
-  const [, path = ""] = c.req.path.split("/ops/api/actors/");
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return "";
-  }
 }
 
 /** A parameter that is not known, or there twice, is a mistake, and refused. */

@@ -24,12 +24,9 @@ export async function jsonInPieces(value: unknown): Promise<string> {
     for (const key of keys.slice(from, from + PIECE)) {
       const entry = entries[key];
       if (entry === undefined) continue;
-      pieces.push(entryOf(key, isLarge ? JSON.stringify(entry) : await jsonInPieces(entry)));
+      const json = isLarge ? JSON.stringify(entry) : await jsonInPieces(entry);
+      pieces.push(`${JSON.stringify(key)}:${json}`);
     }
   }
   return `{${pieces.join()}}`;
-}
-
-function entryOf(key: string, json: string): string {
-  return `${JSON.stringify(key)}:${json}`;
 }

@@ -39,7 +39,7 @@ const test = suite<Context>("/ops actions");
 function paintPage(runs: string[]): Page {
   return {
     path: "/paint",
-    nav: "Paint",
+    nav: ["Watch", "Paint"],
     show: ({ formToken }) =>
       Promise.resolve({
         title: "Paint",

@@ -16,11 +16,11 @@ import {
   type Look,
   openSignedIn,
   openTab,
-  PAGES,
   type Tab,
 } from "./browser-place.ts";
 import { TOKEN } from "./browser-session.ts";
 import { fillConsole } from "./fill-console.ts";
+import { ACTIONS } from "./table-of-pages.ts";
 
 const PHONE_DARK: Look = { width: 360, colorScheme: "dark" };
 const DESKTOP_LIGHT: Look = { width: 1280, colorScheme: "light" };
@@ -329,13 +329,12 @@ test("signing out ends at the sign-in, and the way back is closed", async (place
 });
 
 test("every action of the table was done by a click above, and is in the operator log", async (place) => {
-  const actions = PAGES.flatMap(({ actions: own = [] }) => own);
-  const paths = ["/sign-in", "/sign-out", ...actions.map(({ path }) => path)];
+  const paths = ["/sign-in", "/sign-out", ...ACTIONS.map(({ path }) => path)];
   assert.deepEqual([...performed].sort(), paths.sort());
   const kept = await place.service.sql`
     select distinct action from operator_log where phase = 'done' and action not like 'session.%'`;
   const names = kept.map(({ action }) => action as string);
-  assert.deepEqual(names.sort(), actions.map(logName).sort());
+  assert.deepEqual(names.sort(), ACTIONS.map(logName).sort());
   const tab = await open(place);
   await tab.visit("/log");
   assert.ok((await tab.page.innerText("main")).includes(`Ada ${EVIL}`));

@@ -1,5 +1,4 @@
 import { cast, newWallet, type Service, signIn } from "../../support/service.ts";
-import { PAGES } from "./browser-place.ts";
 import { signInOperator } from "./browser-session.ts";
 import { fillConsole } from "./fill-console.ts";
 
@@ -14,16 +13,6 @@ export interface Filled {
   /** By path in the table of pages; streams are not visited, pages open them. */
   readonly addresses: Readonly<Record<string, readonly Address[]>>;
 }
-
-/** These answer with events instead of a page; scripts of pages ask for them. */
-export const STREAMS: readonly string[] = PAGES.filter(({ isQuiet }) => isQuiet).map(
-  ({ path }) => path,
-);
-
-/** These are files to be kept, which no tab shows. */
-export const FILES: readonly string[] = PAGES.map(({ path }) => path).filter((path) =>
-  path.endsWith(".ndjson"),
-);
 
 /** All places in the order of the table. */
 export function allOf({ addresses }: Pick<Filled, "addresses">): readonly Address[] {

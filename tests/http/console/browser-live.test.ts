@@ -8,8 +8,9 @@ import * as assert from "node:assert/strict";
 import { issueKey } from "../../../src/keys/api-keys.ts";
 import { until } from "../../support/processes.ts";
 import { cast, send } from "../../support/service.ts";
-import { allOf, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
+import { allOf, type Filled, fillForBrowser } from "./browser-addresses.ts";
 import { browserSuite, DESKTOP, formOf, openSignedIn, openTab, PHONE } from "./browser-place.ts";
+import { STREAMS } from "./table-of-pages.ts";
 
 const test = browserSuite<Filled>("/ops in a browser", ({ service }) => fillForBrowser(service));
 

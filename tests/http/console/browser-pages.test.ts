@@ -7,8 +7,9 @@
  */
 import * as assert from "node:assert/strict";
 import { barriersOn, sidewaysOf } from "../../support/browser.ts";
-import { allOf, FILES, type Filled, fillForBrowser, STREAMS } from "./browser-addresses.ts";
-import { browserSuite, DESKTOP, openSignedIn, PAGES, PHONE } from "./browser-place.ts";
+import { allOf, type Filled, fillForBrowser } from "./browser-addresses.ts";
+import { browserSuite, DESKTOP, openSignedIn, PHONE } from "./browser-place.ts";
+import { FILES, PAGES, STREAMS } from "./table-of-pages.ts";
 
 const test = browserSuite<Filled>("/ops pages in a browser", ({ service }) =>
   fillForBrowser(service),

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
-import { consolePages } from "../../../src/http/console/pages.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
@@ -19,9 +18,6 @@ export type Closers = (() => Promise<unknown>)[];
 
 /** A console with a browser before it, and whatever else a file's own setup brings. */
 export type Place<T> = T & { readonly service: Service; readonly browser: Browser };
-
-/** The pages of the table. Only their paths and names may be asked for: they stand on nothing. */
-export const PAGES = consolePages({} as Parameters<typeof consolePages>[0]);
 
 /** Marks that would become elements, end an attribute or run, wherever text is not kept as text. */
 export const EVIL = `"'><script>alert(1)</script><img src=x onerror=alert(2)>`;

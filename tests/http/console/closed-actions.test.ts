@@ -4,11 +4,11 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/api-keys.ts";
 import { addOperator } from "../../../src/keys/operators.ts";
 import { newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, sendForm, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
+import { ACTIONS } from "./table-of-pages.ts";
 
 interface Context {
   service: Service;
@@ -18,10 +18,6 @@ interface Context {
 }
 
 const test = suite<Context>("/ops actions are the operators'");
-const ACTIONS = consolePages({} as Parameters<typeof consolePages>[0]).flatMap(
-  ({ path, actions = [] }) =>
-    actions.map((action) => ({ page: path, path: action.path, needs: action.role })),
-);
 
 test.before(async (context) => {
   const service = await startService(CONSOLE);
@@ -89,14 +85,14 @@ test("an empty or senseless form is refused on its own page, in words, and leave
 });
 
 test("operators publish again, check holdings and approve; admins do the rest", () => {
-  const ofOperators = ACTIONS.filter(({ needs }) => needs === "operator").map(({ path }) => path);
+  const ofOperators = ACTIONS.filter(({ role }) => role === "operator").map(({ path }) => path);
   assert.deepEqual(ofOperators.sort(), [
     "/catalogue/approve",
     "/holdings/dry-run",
     "/holdings/run",
     "/publishing/redrive",
   ]);
-  const ofAdmins = ACTIONS.filter(({ needs }) => needs === "admin").map(({ path }) => path);
+  const ofAdmins = ACTIONS.filter(({ role }) => role === "admin").map(({ path }) => path);
   for (const path of [
     "/catalogue/reject",
     "/publishing/resolve",
@@ -115,7 +111,7 @@ test("what a role does not allow has no form on the pages, and is refused by a p
   for (const role of ["viewer", "operator"] as const) {
     const { token } = await addOperator(service.sql, { name: `a ${role}`, role });
     const visitor = await signInOperator(service, "", token);
-    for (const { path, page, needs } of ACTIONS) {
+    for (const { path, page, role: needs } of ACTIONS) {
       const isAllowed = [...allowed[role]].some((one) => one === needs);
       const reply = await visitor.post(`/ops${path}`, {});
       assert.equal(reply.status === 403, !isAllowed, `${path} for a ${role}: ${reply.status}`);

@@ -5,7 +5,6 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { consolePages } from "../../../src/http/console/pages.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import {
   cast,
@@ -18,6 +17,7 @@ import {
 import { allOf, fillForBrowser } from "./browser-addresses.ts";
 import { CONSOLE, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 import { readStream } from "./event-stream.ts";
+import { STREAMS } from "./table-of-pages.ts";
 
 interface Context {
   service: Service;
@@ -26,9 +26,6 @@ interface Context {
 }
 
 const test = suite<Context>("/ops locks");
-const STREAMS = consolePages({} as Parameters<typeof consolePages>[0])
-  .filter(({ isQuiet }) => isQuiet)
-  .map(({ path }) => path);
 /** What processes write of themselves, looked at or not; and use of a session, once a minute. */
 const WRITTEN_ANYWAY = ["service_process", "service_minute", "operator_session"];
 

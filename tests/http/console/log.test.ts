@@ -5,7 +5,6 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { logName } from "../../../src/http/console/page.ts";
-import { consolePages } from "../../../src/http/console/pages.ts";
 import { actionWords } from "../../../src/http/console/words.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import {
@@ -15,6 +14,7 @@ import {
   signInOperator,
   type Visitor,
 } from "./browser-session.ts";
+import { ACTIONS } from "./table-of-pages.ts";
 
 interface Context {
   service: Service;
@@ -23,9 +23,6 @@ interface Context {
 }
 
 const test = suite<Context>("/ops/log");
-const ACTIONS = consolePages({} as Parameters<typeof consolePages>[0]).flatMap(
-  ({ actions = [] }) => actions,
-);
 
 test.before(async (context) => {
   const service = await startService(CONSOLE);

@@ -10,7 +10,6 @@ import { eventActor } from "../../../src/http/console/pages/actor-event.ts";
 import { walletDayActor } from "../../../src/http/console/pages/actor-wallet-day.ts";
 import { actorsPage } from "../../../src/http/console/pages/actors.ts";
 import { publishingPage } from "../../../src/http/console/pages/publishing.ts";
-import { consolePages } from "../../../src/http/console/pages.ts";
 import { issueKey } from "../../../src/keys/api-keys.ts";
 import { silentLogger } from "../../../src/log.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
@@ -25,6 +24,7 @@ import {
   startService,
 } from "../../support/service.ts";
 import { CONSOLE, sendPlain, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
+import { PAGES } from "./table-of-pages.ts";
 
 interface Context {
   service: Service;
@@ -75,11 +75,7 @@ function addresses({ wallet, day, stars }: Context): string[] {
     "/stars/*": `/stars/${stars["one event/meetup"]}`,
     "/holdings/runs/*": `/holdings/runs/${RUN}`,
   };
-  // Only the pages' paths are asked for: nothing they stand on is touched.
-  const deps = { sql: undefined, refusals: undefined } as unknown as Parameters<
-    typeof consolePages
-  >[0];
-  const pages = consolePages(deps).filter(({ path }) => path !== "/search");
+  const pages = PAGES.filter(({ path }) => path !== "/search");
   return pages.map(({ path }) => `/ops${rest[path] ?? path}`);
 }
 

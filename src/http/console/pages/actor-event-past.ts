@@ -1,4 +1,4 @@
-import { type EventDayKey, type EventTables, emptyTables } from "../../../../actors/whole.ts";
+import { type EventTables, emptyTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { foldEventDay } from "../../../journal/event-history.ts";
 import { foldMint } from "../../../journal/fold-mint.ts";
@@ -6,14 +6,13 @@ import { type MintHappening, readMintHistory } from "../../../journal/mint-histo
 import type { EventNumbers } from "../../../reads/console-event.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { facts, type Html, html, number, signed } from "../markup.ts";
-import type { PagesDeps } from "../page.ts";
 import { type ActorView, pastState, STEPS_MAX } from "./actor-view.ts";
 
-type EventName = Exclude<ActorName, { type: "wallet-day" }>;
+export type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
 /** The actor as it stood after so many of its events: folded by the machine, not remembered. */
 export async function eventPast(
-  sql: PagesDeps["sql"],
+  sql: Sql,
   name: EventName,
   { asked, numbers }: { readonly asked: number | undefined; readonly numbers: EventNumbers },
 ): Promise<ActorView["past"]> {
@@ -23,27 +22,22 @@ export async function eventPast(
     const tooLong = html`<p class="notice warn">More than ${number(STEPS_MAX)} events: this history is too long to be walked here.</p>`;
     return { state: null, section: tooLong };
   }
-  const after = (steps: number): Promise<EventTables> =>
-    name.type === "event-day"
-      ? eventDayAfter(sql, name, steps)
-      : foreverMintAfter(sql, name.event, steps);
   // Releases are events of a mint too.
   const last = numbers.stars + numbers.releases;
   const step = Math.min(asked, last);
-  const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
+  const [before, now] = await Promise.all([
+    step === 0 ? null : tablesAfter(sql, name, step - 1),
+    tablesAfter(sql, name, step),
+  ]);
   // Machines of events have one state each, at all times.
   return { state: null, section: pastState(id, { step, last }, difference(before, now)) };
 }
 
-/** An event's day as it stood after its first `steps` stars. */
-async function eventDayAfter(sql: Sql, key: EventDayKey, steps: number): Promise<EventTables> {
-  return steps === 0 ? emptyTables() : (await foldEventDay(sql, key, steps)).tables;
-}
-
-/** A forever mint as it stood after the first `steps` of its stars and releases. */
-async function foreverMintAfter(sql: Sql, mint: string, steps: number): Promise<EventTables> {
+/** The actor as it stood after the first `steps` of its stars and releases. */
+async function tablesAfter(sql: Sql, name: EventName, steps: number): Promise<EventTables> {
+  if (name.type === "event-day") return (await foldEventDay(sql, name, steps)).tables;
   const tables = emptyTables();
-  await foldMint(mint, tables, first(readMintHistory(sql, mint), steps));
+  await foldMint(name.event, tables, first(readMintHistory(sql, name.event), steps));
   return tables;
 }
 

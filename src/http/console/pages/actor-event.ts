@@ -1,6 +1,6 @@
 import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
-import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
+import { formatActorName } from "../../../hosting/actor-name.ts";
 import { walletOf } from "../../../journal/star-record.ts";
 import {
   type AfterHappening,
@@ -11,6 +11,7 @@ import {
   findEvents,
   happeningsOfMint,
   listCounted,
+  type Nft,
   starsOfEvent,
 } from "../../../reads/console-event.ts";
 import { alike } from "../alike.ts";
@@ -32,11 +33,9 @@ import {
 import type { PageRequest, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, textOf, wholeNumber } from "../paging.ts";
 import { serialsText } from "../serials.ts";
-import { eventPast } from "./actor-event-past.ts";
+import { type EventName, eventPast } from "./actor-event-past.ts";
 import { type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
 import { weightWords } from "./star-words.ts";
-
-type EventName = Exclude<ActorName, { type: "wallet-day" }>;
 
 const NFTS_PER_PAGE = 100;
 
@@ -44,8 +43,9 @@ const NFTS_PER_PAGE = 100;
 export async function eventActor(
   { sql }: PagesDeps,
   name: EventName,
-  { query, now }: PageRequest,
+  request: PageRequest,
 ): Promise<ActorView> {
+  const { query } = request;
   const day = name.type === "event-day" ? name.day : null;
   // Both first: a reading under way when one throws would fail without a listener.
   const after = readHappening(query);
@@ -60,7 +60,6 @@ export async function eventActor(
   ]);
   const event = events.get(name.event);
   const title = event?.title ?? name.event;
-  const [newest] = happenings;
   const ofKind =
     day === null
       ? {
@@ -79,7 +78,7 @@ export async function eventActor(
     isPartial: numbers.isPartial,
     context: facts(inWords(name, numbers, event?.title ?? "not in the catalogue")),
     more: section("NFTs that have counted", counted(name, nfts)),
-    history: history(name, { happenings, now, newest: newestStep(query, newest?.steps) }),
+    history: history(name, request, happenings),
     past: await eventPast(sql, name, { asked: wholeNumber(query, "at"), numbers }),
   };
 }
@@ -126,7 +125,7 @@ function newestStep(query: URLSearchParams, total: number | undefined): number |
   return query.get("before") === null ? total : wholeNumber(query, "step");
 }
 
-function readNft(query: URLSearchParams): Pick<CountedNft, "collection" | "serial"> | undefined {
+function readNft(query: URLSearchParams): Nft | undefined {
   const text = textOf(query, "nft");
   const [, collection, serial] = /^(A|B)\/(\d{1,15})$/.exec(text) ?? [];
   if (collection === "A" || collection === "B") return { collection, serial: Number(serial) };
@@ -158,14 +157,10 @@ function counted(name: EventName, found: readonly CountedNft[]): Html {
 
 function history(
   name: EventName,
-  given: {
-    readonly happenings: readonly EventHappening[];
-    readonly now: number;
-    /** Which step the first of them is; undefined where steps are not counted. */
-    readonly newest: number | undefined;
-  },
+  { query, now }: PageRequest,
+  found: readonly EventHappening[],
 ): Html {
-  const { happenings: found, now, newest } = given;
+  const newest = newestStep(query, found[0]?.steps);
   const id = formatActorName(name);
   // What the daily check ended together is one step.
   const steps = [...new Set(found.slice(0, PER_PAGE).map(({ order }) => order))];

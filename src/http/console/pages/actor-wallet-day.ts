@@ -1,7 +1,7 @@
 import { voteLimit } from "../../../../actors/allowance.ts";
 import { endOfDay, startOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
-import type { ActorName } from "../../../hosting/actor-name.ts";
+import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
@@ -41,7 +41,6 @@ export async function walletDayActor(
 ): Promise<ActorView> {
   const { now } = request;
   const { sql, resting, explorer } = deps;
-  const id = `wallet-day/${name.wallet}/${name.day}`;
   const wallet = accountNumber(name.wallet);
   const at = startOfDay(name.day);
   const [shown, steps, stars, refusals] = await Promise.all([
@@ -51,6 +50,11 @@ export async function walletDayActor(
     refusalsOf(deps.refusals, name.wallet),
   ]);
   const refused = refusals.filter(({ day }) => day === name.day);
+  const starred = steps.map((step, index) => ({
+    ...step,
+    count: index + 1,
+    star: stars.find((star) => star.id === step.starId),
+  }));
   const used = shown.version;
   const isOver = now >= endOfDay(name.day);
   const free = voteLimit(name.day, null);
@@ -86,9 +90,9 @@ ${facts([
     source: SOURCE_WORDS[shown.source],
     context,
     more: null,
-    history: history(id, { steps, stars, now, wallet: name.wallet }),
+    history: history(name, starred, now),
     below: refused.length === 0 ? null : section("Recent refusals", refusalTable(refused, now)),
-    past: past(id, steps, request),
+    past: past(name, steps, request),
   };
 }
 
@@ -124,27 +128,19 @@ function starredWords(steps: readonly WalletDayStep[]): string {
   return counts.length === 0 ? "none yet" : counts.join(", ");
 }
 
-function history(
-  id: string,
-  given: {
-    readonly steps: readonly WalletDayStep[];
-    readonly stars: readonly ListedStar[];
-    readonly now: number;
-    readonly wallet: string;
-  },
-): Html {
-  const byId = new Map(given.stars.map((star) => [star.id, star]));
-  const stars = given.steps.map((step, index) => ({
-    ...step,
-    count: index + 1,
-    star: byId.get(step.starId),
-  }));
+/** A star of the day: which one it is, and what it weighs. */
+interface Starred extends WalletDayStep {
+  readonly count: number;
+  readonly star: ListedStar | undefined;
+}
+
+function history(name: WalletDayName, starred: readonly Starred[], now: number): Html {
   return html`${table({
     caption: "Accepted stars of the day, in order",
-    rows: stars.reverse(),
+    rows: starred.toReversed(),
     columns: [
       ["#", "number", ({ count }) => count],
-      ["When", "plain", ({ at }) => moment(at, given.now, true)],
+      ["When", "plain", ({ at }) => moment(at, now, true)],
       ["Event", "plain title", ({ target }) => html`star on ${targetName(target)}`],
       ["Decision", "plain", () => badge("good", "accepted")],
       ["Why this weight", "text", ({ star }) => (star === undefined ? "" : weightWords(star))],
@@ -152,17 +148,18 @@ function history(
       [
         "State after it",
         "whole",
-        ({ count, state, limit }) => afterLink(id, count, `${state.value}, ${count} of ${limit}`),
+        ({ count, state, limit }) =>
+          afterLink(formatActorName(name), count, `${state.value}, ${count} of ${limit}`),
       ],
       ["Star", "whole", ({ starId }) => starLink(starId)],
     ],
     empty: "No star yet. The first one shows here as soon as it is accepted.",
   })}
-<p class="hint">A refused star changes nothing and is not in the journal. The newest refusals are on the <a href="/ops/feed?wallet=${given.wallet}">live page</a>.</p>`;
+<p class="hint">A refused star changes nothing and is not in the journal. The newest refusals are on the <a href="/ops/feed?wallet=${name.wallet}">live page</a>.</p>`;
 }
 
 function past(
-  id: string,
+  name: WalletDayName,
   steps: readonly WalletDayStep[],
   { query }: PageRequest,
 ): ActorView["past"] {
@@ -174,7 +171,10 @@ function past(
   const state = last?.state.value ?? "open";
   const content = html`<p>${badge("plain", state)} ${stateWords(state)} · ${last === undefined ? "no vote used" : `${step} of ${last.limit} votes used`}</p>
 ${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }))}`;
-  return { state, section: pastState(id, { step, last: steps.length }, content) };
+  return {
+    state,
+    section: pastState(formatActorName(name), { step, last: steps.length }, content),
+  };
 }
 
 /** What a star changed in the actor's context. */

@@ -12,7 +12,7 @@ import { secured } from "../reply.ts";
 import { stateChart } from "../state-chart.ts";
 import { stateWords } from "../words.ts";
 import { eventActor } from "./actor-event.ts";
-import { type ActorView, STEPS_MAX } from "./actor-view.ts";
+import { STEPS_MAX } from "./actor-view.ts";
 import { walletDayActor } from "./actor-wallet-day.ts";
 
 /** One actor: its machine, its state in words, how it came to be, and whether that is true. */
@@ -26,9 +26,24 @@ export function actorPage(deps: PagesDeps): Page {
         name.type === "wallet-day"
           ? await walletDayActor(deps, name, request)
           : await eventActor(deps, name, request);
-      const drawing = await stateChart(name.type, view.past?.state ?? view.state);
-      const replay = await replayed(deps, name, { request, version: view.version });
-      return { title: view.title, body: page(name, view, { drawing, replay }) };
+      const { title, state, version, past } = view;
+      const drawing = await stateChart(name.type, past?.state ?? state);
+      const replay = await replayed(deps, name, { request, version });
+      const id = formatActorName(name);
+      const raw = version > STEPS_MAX ? null : html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`;
+      const body = html`<div class="lead"><p>${copyable(id)}</p>
+<p>${badge("plain", state)} ${stateWords(state)} · ${view.isPartial ? "at least " : ""}${counted(version, "star")} · ${view.source}</p></div>
+${past?.section}
+${past === null ? "" : chart("State chart, at that time", drawing)}
+<div class="pair">
+${section("Now", view.context, raw)}
+${section("Replay check", replay)}
+</div>
+${past === null ? chart("State chart", drawing) : ""}
+${view.more}
+${section("History", view.history)}
+${view.below}`;
+      return { title, body };
     },
   };
 }
@@ -66,26 +81,6 @@ async function starsOf({ sql }: PagesDeps, name: ActorName): Promise<number> {
 /** Every NFT of such an actor would be read, and voters share the process that reads them. */
 function tooMany(verb: "show" | "replay", id: string): string {
   return `More than ${number(STEPS_MAX)} stars are too many for a page. Run starboard actors ${verb} ${id} instead.`;
-}
-
-function page(
-  name: ActorName,
-  { state, version, isPartial, source, context, more, history, below, past }: ActorView,
-  { drawing, replay }: { readonly drawing: Html; readonly replay: Html },
-): Html {
-  const id = formatActorName(name);
-  return html`<div class="lead"><p>${copyable(id)}</p>
-<p>${badge("plain", state)} ${stateWords(state)} · ${isPartial ? "at least " : ""}${counted(version, "star")} · ${source}</p></div>
-${past?.section}
-${past === null ? "" : chart("State chart, at that time", drawing)}
-<div class="pair">
-${section("Now", context, version > STEPS_MAX ? null : html`<a href="/ops/raw/actors/${id}">Raw JSON</a>`)}
-${section("Replay check", replay)}
-</div>
-${past === null ? chart("State chart", drawing) : ""}
-${more}
-${section("History", history)}
-${below}`;
 }
 
 function chart(title: string, drawing: Html): Html {

@@ -12,12 +12,29 @@ import { kindWords } from "../words.ts";
 export function actorsPage(deps: PagesDeps): Page {
   return {
     path: "/actors",
-    nav: "Actors",
+    nav: ["Watch", "Actors"],
     async show(request) {
       const q = textOf(request.query, "q");
       if (parseActorName(q) !== undefined) return goTo(request.context, `/ops/actors/${q}`);
       const search = readSearch(q, request);
-      return { title: "Actors", body: page(search, await list(deps, search)) };
+      const { type } = search;
+      const kinds = `${kindWords(type)}s`;
+      const body = html`<form class="row" method="get" action="/ops/actors" role="search">
+<div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
+<input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
+<button>Search</button>
+</form>
+<nav class="tabs" aria-label="Kinds of actors">${ACTOR_TYPES.map(
+        (other) =>
+          html`<a href="${pathOf({ type: other, q })}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
+      )}</nav>
+${section(`${kinds}${q === "" ? ", newest star first" : ` for “${q}”`}`, await list(deps, search))}
+<p class="hint">Every actor that a star has reached is here, whichever process decided it. ${
+        type === "wallet-day"
+          ? "Live: its state is kept ready in Redis for every process. Stored: it is read from the journal when it is needed."
+          : ""
+      } An actor that no star has reached can be looked at by its whole name.</p>`;
+      return { title: "Actors", body };
     },
   };
 }
@@ -98,22 +115,4 @@ async function events(
     ["Stars, all days", "number", (actor) => known.get(eventOf(actor))?.stars ?? null],
     ["Weight, all days", "number", (actor) => known.get(eventOf(actor))?.weight ?? null],
   ];
-}
-
-function page({ q, type }: Search, list: Html): Html {
-  return html`<form class="row" method="get" action="/ops/actors" role="search">
-<div class="grow"><label for="q">Wallet, event, day, or a whole name</label>
-<input id="q" name="q" type="search" value="${q}" placeholder="0.0.1001 · 2026-11-20 · event-day/meetup/2026-11-20"></div>
-<button>Search</button>
-</form>
-<nav class="tabs" aria-label="Kinds of actors">${ACTOR_TYPES.map(
-    (other) =>
-      html`<a href="${pathOf({ type: other, q })}"${other === type ? html` aria-current="page"` : ""}>${kindWords(other)}s</a>`,
-  )}</nav>
-${section(`${kindWords(type)}s${q === "" ? ", newest star first" : ` for “${q}”`}`, list)}
-<p class="hint">Every actor that a star has reached is here, whichever process decided it. ${
-    type === "wallet-day"
-      ? "Live: its state is kept ready in Redis for every process. Stored: it is read from the journal when it is needed."
-      : ""
-  } An actor that no star has reached can be looked at by its whole name.</p>`;
 }

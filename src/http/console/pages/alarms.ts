@@ -6,7 +6,11 @@ import type { Page } from "../page.ts";
 export function alarmsPage(): Page {
   const body = html`<p class="lead">What each line of the verdict and each alert means, and what to do. The same text is in <code>docs/operating/alarms.md</code>.</p>
 ${[...RUNBOOK].map(([anchor, entry]) => entryOf(anchor, entry))}`;
-  return { path: "/alarms", nav: "Alarms", show: async () => ({ title: "Alarms", body }) };
+  return {
+    path: "/alarms",
+    nav: ["Upkeep", "Alarms"],
+    show: async () => ({ title: "Alarms", body }),
+  };
 }
 
 /** What is done about one check or alert. */

@@ -20,14 +20,17 @@ const URL_SHOWN = 30;
 export function cataloguePage({ sql }: PagesDeps): Page {
   return {
     path: "/catalogue",
-    nav: "Catalogue",
+    nav: ["Manage", "Catalogue"],
     async show(request) {
       const asked = readAsked(request);
       const [waiting, found] = await Promise.all([
         countWaiting(sql),
         catalogueRecords(sql, { ...asked, limit: PER_PAGE + 1 }),
       ]);
-      return { title: "Catalogue", body: body(request, { asked, waiting, found }) };
+      const body = html`<p class="lead">Only approved records are ever shown by the public API and can be starred. Rejecting hides a record, and it waits here again; its stars stay.</p>
+${tabs(asked, waiting)}
+${list(request, asked, found)}`;
+      return { title: "Catalogue", body };
     },
     actions: [deciding(sql, true), deciding(sql, false)],
   };
@@ -93,32 +96,26 @@ function deciding(sql: Sql, isApproved: boolean): Action {
   };
 }
 
-function body(
-  request: PageRequest,
-  given: {
-    readonly asked: Asked;
-    readonly waiting: Readonly<Record<RecordType, number>>;
-    readonly found: readonly CatalogueRecord[];
-  },
-): Html {
-  const { asked, waiting, found } = given;
-  const after = ({ id }: CatalogueRecord): string => `/ops${listPath(asked, id)}`;
-  const { shown, more } = pageOf(found, after, "Next");
+function tabs(asked: Asked, waiting: Readonly<Record<RecordType, number>>): Html {
   const tab = (to: Omit<Asked, "after">, text: string, isHere: boolean): Html =>
     html`<a href="/ops${listPath(to)}"${isHere ? html` aria-current="true"` : ""}>${text}</a>`;
-  return html`<p class="lead">Only approved records are ever shown by the public API and can be starred. Rejecting hides a record, and it waits here again; its stars stay.</p>
-<nav class="tabs" aria-label="Types">${recordTypes.map((type) =>
+  return html`<nav class="tabs" aria-label="Types">${recordTypes.map((type) =>
     tab(
       { ...asked, type },
       `${upperFirst(kindWords(type))}s${waiting[type] === 0 ? "" : ` (${number(waiting[type])} waiting)`}`,
       type === asked.type,
     ),
   )}</nav>
-<nav class="tabs" aria-label="Waiting or shown">${tab({ ...asked, isApproved: false }, "Waiting", !asked.isApproved)}${tab({ ...asked, isApproved: true }, "Shown", asked.isApproved)}</nav>
-${section(
-  asked.isApproved ? "Shown" : "Waiting for approval",
-  html`${shown.length === 0 ? html`<p class="empty">${emptyWords(asked)}</p>` : recordsForm(request, asked, shown)}${more}`,
-)}`;
+<nav class="tabs" aria-label="Waiting or shown">${tab({ ...asked, isApproved: false }, "Waiting", !asked.isApproved)}${tab({ ...asked, isApproved: true }, "Shown", asked.isApproved)}</nav>`;
+}
+
+function list(request: PageRequest, asked: Asked, found: readonly CatalogueRecord[]): Html {
+  const { shown, more } = pageOf(found, ({ id }) => `/ops${listPath(asked, id)}`, "Next");
+  const records =
+    shown.length === 0
+      ? html`<p class="empty">${emptyWords(asked)}</p>`
+      : recordsForm(request, asked, shown);
+  return section(asked.isApproved ? "Shown" : "Waiting for approval", html`${records}${more}`);
 }
 
 function emptyWords({ isApproved, type }: Asked): string {

@@ -12,11 +12,27 @@ import { targetName } from "./star-words.ts";
 export function feedPage({ feed }: PagesDeps): Page {
   return {
     path: "/feed",
-    nav: "Live",
+    nav: ["Watch", "Live"],
     async show({ query, now }) {
       const filter = readFilter(query);
+      const { wallet = "", event = "" } = filter;
+      const isAll = wallet === "" && event === "";
       const decisions = await feed.newest(filter, now);
-      return { title: "Live decisions", body: page(filter, decisions, now) };
+      const newest = decisions[0]?.at ?? now;
+      const asked = new URLSearchParams({ wallet, event, since: String(newest) });
+      const body = html`<form class="row" method="get" action="/ops/feed">
+<div class="grow"><label for="wallet">Wallet</label><input id="wallet" name="wallet" value="${wallet}" placeholder="all wallets, or one such as 0.0.1001" inputmode="decimal"></div>
+<div class="grow"><label for="event">Event</label><input id="event" name="event" value="${event}" placeholder="all events, or one's id"></div>
+<button>Filter</button>${isAll ? "" : html`<a class="button" href="/ops/feed">Show all</a>`}
+</form>
+${section(
+  "Newest of the last 24 hours",
+  html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
+${decisions.length === 0 ? html`<p class="empty" data-empty>Nothing${isAll ? "" : " that fits"} was decided in the last 24 hours. Leave this page open: decisions show here as they are made.</p>` : ""}`,
+  html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
+)}
+<p class="hint">Accepted stars come from the journal: all of them are here. Only the newest refusals are kept, so do not count them.</p>`;
+      return { title: "Live decisions", body };
     },
   };
 }
@@ -32,7 +48,7 @@ const REMEMBERED_MS = 30_000;
  * The same as a stream. Its events carry their instant as id: a page that comes back with it gets
  * what was decided since, and five seconds more; it knows by the decisions' own ids what it has.
  */
-export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
+export function liveDecisionsPage({ feed, clock, isDraining }: PagesDeps): Page {
   return {
     path: "/live/decisions",
     isQuiet: true,
@@ -41,9 +57,9 @@ export function liveDecisionsPage({ feed, now, isDraining }: PagesDeps): Page {
       const filter = readFilter(query);
       const sent = new Map<string, number>();
       let isFirst = true;
-      let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? now();
+      let from = resumeAt(context.req.header("last-event-id") ?? query.get("since")) ?? clock.now();
       return stream(request, isDraining, async (out) => {
-        const at = now();
+        const at = clock.now();
         const found = await feed.since(filter, from - OVERLAP_MS, at);
         const fresh = found.filter(({ id }) => !sent.has(id));
         for (const { id } of fresh) sent.set(id, at);
@@ -75,27 +91,6 @@ function readFilter(query: URLSearchParams): DecisionFilter {
     throw new TerminalError("INVALID_REQUEST", "A wallet is an account such as 0.0.1001.");
   }
   return { wallet: wallet || undefined, event: event || undefined };
-}
-
-function page(
-  { wallet = "", event = "" }: DecisionFilter,
-  decisions: readonly Decision[],
-  now: number,
-): Html {
-  const newest = decisions[0]?.at ?? now;
-  const asked = new URLSearchParams({ wallet, event, since: String(newest) });
-  return html`<form class="row" method="get" action="/ops/feed">
-<div class="grow"><label for="wallet">Wallet</label><input id="wallet" name="wallet" value="${wallet}" placeholder="all wallets, or one such as 0.0.1001" inputmode="decimal"></div>
-<div class="grow"><label for="event">Event</label><input id="event" name="event" value="${event}" placeholder="all events, or one's id"></div>
-<button>Filter</button>${wallet === "" && event === "" ? "" : html`<a class="button" href="/ops/feed">Show all</a>`}
-</form>
-${section(
-  "Newest of the last 24 hours",
-  html`<ol class="feed" data-live-feed="/ops/live/decisions?${asked}">${decisions.map((decision) => entry(decision, now))}</ol>
-${decisions.length === 0 ? html`<p class="empty" data-empty>Nothing${wallet === "" && event === "" ? "" : " that fits"} was decided in the last 24 hours. Leave this page open: decisions show here as they are made.</p>` : ""}`,
-  html`<span class="hint" data-live-state role="status"><noscript>As of when this page was loaded</noscript></span>`,
-)}
-<p class="hint">Accepted stars come from the journal: all of them are here. Only the newest refusals are kept, so do not count them.</p>`;
 }
 
 function entry(decision: Decision, now: number): Html {

@@ -12,7 +12,7 @@ import {
   signed,
   table,
 } from "../markup.ts";
-import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
 
@@ -20,46 +20,42 @@ import { checkWords } from "../words.ts";
 export function holdingsPage(deps: PagesDeps): Page {
   return {
     path: "/holdings",
-    nav: "Holdings checks",
+    nav: ["Upkeep", "Holdings checks"],
     async show(request) {
       const before = wholeNumber(request.query, "before");
       const found = await listChecks(deps.sql, { before, limit: PER_PAGE + 1 });
-      return { title: "Holdings checks", body: body(request, found) };
-    },
-    actions: [dryRunning(deps), running(deps)],
-  };
-}
-
-function body(request: PageRequest, found: readonly ListedCheck[]): Html {
-  const after = ({ startedAt }: ListedCheck): string => `/ops/holdings?before=${startedAt}`;
-  const { shown, more } = pageOf(found, after);
-  const dryRun = actionForm(
-    request,
-    { path: "/holdings/dry-run", kind: "row" },
-    html`<button class="primary">Start a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`,
-  );
-  const runs = table({
-    caption: "Runs of the check, newest first",
-    rows: shown,
-    columns: [
-      ["Day", "whole", dayLink],
-      ["State", "whole", checkBadge],
-      ["Started", "whole", ({ startedAt }) => moment(startedAt, request.now)],
-      ["Took", "number", took],
-      ["Removed", "number", ({ removed }) => removed],
-      ["Weight", "number", ({ weight }) => signed(-weight)],
-      ["Kept", "number", ({ kept }) => kept],
-      ["Left open", "number", ({ deferred }) => deferred],
-    ],
-    empty: "The check has not run yet; the day of the very first start counts as checked.",
-  });
-  return html`<p class="lead">Every day at 00:00 UTC forever mints lose the weight of NFTs that their wallets no longer hold. Nothing is removed on a doubt: such parts stay open and are tried again.</p>
+      const { shown, more } = pageOf(found, ({ startedAt }) => `/ops/holdings?before=${startedAt}`);
+      const dryRun = actionForm(
+        request,
+        { path: "/holdings/dry-run", kind: "row" },
+        html`<button class="primary">Start a dry run</button><a class="button" href="/ops/holdings/now">The last dry run</a>`,
+      );
+      const runs = table({
+        caption: "Runs of the check, newest first",
+        rows: shown,
+        columns: [
+          ["Day", "whole", dayLink],
+          ["State", "whole", checkBadge],
+          ["Started", "whole", ({ startedAt }) => moment(startedAt, request.now)],
+          ["Took", "number", took],
+          ["Removed", "number", ({ removed }) => removed],
+          ["Weight", "number", ({ weight }) => signed(-weight)],
+          ["Kept", "number", ({ kept }) => kept],
+          ["Left open", "number", ({ deferred }) => deferred],
+        ],
+        empty: "The check has not run yet; the day of the very first start counts as checked.",
+      });
+      const body = html`<p class="lead">Every day at 00:00 UTC forever mints lose the weight of NFTs that their wallets no longer hold. Nothing is removed on a doubt: such parts stay open and are tried again.</p>
 ${section(
   "Check now",
   html`<p>A dry run reads the ledger, judges as the check does and writes nothing down. It shows what would be removed; then you decide.</p>
 ${dryRun}`,
 )}
 ${section("Runs", html`${runs}${more}`)}`;
+      return { title: "Holdings checks", body };
+    },
+    actions: [dryRunning(deps), running(deps)],
+  };
 }
 
 function dayLink({ id, day, kind }: ListedCheck): Html {

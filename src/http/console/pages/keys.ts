@@ -2,23 +2,55 @@ import { issueKey, type ListedKey, newestKeys, revokeKey } from "../../../keys/a
 import type { Sql } from "../../../store/postgres.ts";
 import { UUID } from "../../../uuid.ts";
 import { fieldsForm, filledIn } from "../forms.ts";
-import { code, type Html, html, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import { code, html, section, table } from "../markup.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, uuidOf } from "../paging.ts";
 import { credentialColumns, shownOnce } from "./credentials.ts";
 
 const ISSUE = "/keys/issue";
 const REVOKE = "/keys/revoke";
+const OWNER = {
+  name: "name",
+  label: "Owner",
+  hint: "A person or a project; it stands in this list and in the operator log.",
+  maxLength: 300,
+};
 
 /** API keys: all that were ever issued, and a form for another one. */
 export function keysPage({ sql }: PagesDeps): Page {
   return {
     path: "/keys",
-    nav: "Keys",
+    nav: ["Access", "Keys"],
     async show(request) {
       const before = uuidOf(request.query, "before");
       const found = await newestKeys(sql, { before, limit: PER_PAGE + 1 });
-      return { title: "Keys", body: body(request, found) };
+      const { shown, more } = pageOf(found, ({ id }) => `/ops/keys?before=${id}`);
+      const keys = table({
+        caption: "Keys, newest first",
+        rows: shown,
+        columns: [
+          ["Owner", "text", ({ name }) => name],
+          ["Starts with", "whole", ({ prefix }) => code(`${prefix}…`)],
+          ...credentialColumns<ListedKey>(request, {
+            created: "Created",
+            revoking: ({ id, name }) => ({
+              path: REVOKE,
+              word: "Revoke",
+              label: `Revoke … the key of ${name}`,
+              question:
+                "From that moment every request with it is refused, in every process. A revoked key cannot be brought back; its owner would need a new one.",
+              sure: "Revoke this key",
+              fields: { id },
+            }),
+          }),
+        ],
+        empty:
+          "No key was issued yet: the public API refuses every request. Issue the first one above.",
+      });
+      const body = html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; a stored key shows only how it starts.</p>
+${section("Issue a key", fieldsForm(request, { path: ISSUE, fields: [OWNER], word: "Issue a key" }))}
+${section("Keys", html`${keys}${more}`)}`;
+      return { title: "Keys", body };
     },
     actions: [issuing(sql), revoking(sql)],
   };
@@ -61,39 +93,4 @@ function revoking(sql: Sql): Action {
       };
     },
   };
-}
-
-function body(request: PageRequest, found: readonly ListedKey[]): Html {
-  const { shown, more } = pageOf(found, ({ id }) => `/ops/keys?before=${id}`);
-  const owner = {
-    name: "name",
-    label: "Owner",
-    hint: "A person or a project; it stands in this list and in the operator log.",
-    maxLength: 300,
-  };
-  const keys = table({
-    caption: "Keys, newest first",
-    rows: shown,
-    columns: [
-      ["Owner", "text", ({ name }) => name],
-      ["Starts with", "whole", ({ prefix }) => code(`${prefix}…`)],
-      ...credentialColumns<ListedKey>(request, {
-        created: "Created",
-        revoking: ({ id, name }) => ({
-          path: REVOKE,
-          word: "Revoke",
-          label: `Revoke … the key of ${name}`,
-          question:
-            "From that moment every request with it is refused, in every process. A revoked key cannot be brought back; its owner would need a new one.",
-          sure: "Revoke this key",
-          fields: { id },
-        }),
-      }),
-    ],
-    empty:
-      "No key was issued yet: the public API refuses every request. Issue the first one above.",
-  });
-  return html`<p class="lead">Keys of the public API. Each is shown once, when it is issued; a stored key shows only how it starts.</p>
-${section("Issue a key", fieldsForm(request, { path: ISSUE, fields: [owner], word: "Issue a key" }))}
-${section("Keys", html`${keys}${more}`)}`;
 }

@@ -22,7 +22,7 @@ import { actionWords } from "../words.ts";
 export function logPage({ sql }: PagesDeps): Page {
   return {
     path: "/log",
-    nav: "Operator log",
+    nav: ["Access", "Operator log"],
     async show({ query, now }) {
       const before = wholeNumber(query, "before");
       const found = await readOperatorLog(sql, { limit: PER_PAGE + 1, before });

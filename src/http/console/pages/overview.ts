@@ -33,29 +33,23 @@ const CHARTS = [
 export function overviewPage({ readNumbers, network }: PagesDeps): Page {
   return {
     path: "",
-    nav: "Overview",
+    nav: ["Watch", "Overview"],
     async show({ now }) {
       const numbers = await readNumbers(now);
-      return { title: "Overview", body: overview(numbers, network) };
-    },
-  };
-}
-
-function overview(numbers: Numbers, network: string): Html {
-  return html`<div class="figures" data-live-numbers>${figureList(figuresOf(numbers))}</div>
+      const body = html`<div class="figures" data-live-numbers>${figureList(figuresOf(numbers))}</div>
 ${section("Health", healthList(numbers, network), liveState())}
 <div class="grid">${CHARTS.map(({ title, lines, page }) =>
-    section(
-      title,
-      html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div>
+        section(
+          title,
+          html`<div class="chart" data-chart="${lines.join(",")}" role="img" aria-label="${title}, the last hour; the same numbers are in the table below"></div>
 <ul class="legend hint">${lines.map((line, index) => legendItem(line, index, page))}</ul>`,
-      html`<span class="hint" data-reading-at></span>`,
-    ),
-  )}</div>
+          html`<span class="hint" data-reading-at></span>`,
+        ),
+      )}</div>
 <script type="application/json" id="points">${dataBlock({
-    series: SERIES.map(({ label, unit }) => ({ label, unit })),
-    points: numbers.points,
-  })}</script>
+        series: SERIES.map(({ label, unit }) => ({ label, unit })),
+        points: numbers.points,
+      })}</script>
 ${section("Refusals of the last hour", liveTable(refusals, numbers))}
 <div id="processes">${section("Processes", liveTable(processes, numbers))}</div>
 ${section(
@@ -63,6 +57,9 @@ ${section(
   html`<details><summary>The charts' newest ten minutes as a table</summary>
 ${liveTable(minutes, numbers)}</details>`,
 )}`;
+      return { title: "Overview", body };
+    },
+  };
 }
 
 type Draw = (numbers: Numbers) => Html;

@@ -9,13 +9,11 @@ import { ago, type Html, html, options, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 
-const GRANT = "/premium/grant";
-
 /** Premium passes: who has 20 votes a day, in which season. */
 export function premiumPage({ sql }: PagesDeps): Page {
   return {
     path: "/premium",
-    nav: "Premium",
+    nav: ["Manage", "Premium"],
     async show(request) {
       const { query, now, refused } = request;
       const seasons = [...(await listSeasons(sql))].reverse();
@@ -27,14 +25,23 @@ export function premiumPage({ sql }: PagesDeps): Page {
       if (season === undefined) return { title: "Premium passes", body: noSeason() };
       const after = wholeNumber(query, "after") ?? 0;
       const found = await passesOf(sql, { seasonId: season.id, after, limit: PER_PAGE + 1 });
+      const path = `/ops/premium?season=${season.id}`;
+      const { shown, more } = pageOf(found, ({ number }) => `${path}&after=${number}`, "Next");
+      const passes = table({
+        caption: `Passes of ${season.name}, by wallet`,
+        rows: shown,
+        columns: [
+          ["Wallet", "whole", ({ wallet }) => walletLink(wallet)],
+          ["Granted", "whole", ({ grantedAt }) => ago(grantedAt, now)],
+          ["", "action", (pass) => takeBack(request, pass)],
+        ],
+        empty: "No wallet has a pass for this season. Grant the first one above.",
+      });
       const choices = seasons.map(({ id, name }) => [id, name] as const);
-      const asking = { name: "season", label: "Season", value: season.id, choices };
-      const fields = [WALLET, asking];
-      const form = fieldsForm(request, { path: GRANT, fields, word: "Grant a pass" });
-      const passes = html`${seasonPicker(choices, season)}${passTable(request, season, found)}`;
+      const fields = [WALLET, { name: "season", label: "Season", value: season.id, choices }];
       const body = html`<p class="lead">A pass gives a wallet 20 votes a day instead of 5 while its season is on.</p>
-${section("Grant a pass", form)}
-${section(`Passes of ${season.name}`, passes)}`;
+${section("Grant a pass", fieldsForm(request, { path: "/premium/grant", fields, word: "Grant a pass" }))}
+${section(`Passes of ${season.name}`, html`${seasonPicker(choices, season)}${passes}${more}`)}`;
       return { title: "Premium passes", body };
     },
     actions: [deciding(sql, "grant"), deciding(sql, "revoke")],
@@ -68,23 +75,6 @@ function deciding(sql: Sql, verb: "grant" | "revoke"): Action {
 function noSeason(): Html {
   return html`<p class="empty">A pass belongs to a season, and there is none yet.</p>
 <p><a class="button" href="/ops/seasons">Add a season</a></p>`;
-}
-
-function passTable(request: PageRequest, season: Season, found: readonly ListedPass[]): Html {
-  const after = ({ number }: ListedPass): string =>
-    `/ops/premium?season=${season.id}&after=${number}`;
-  const { shown, more } = pageOf(found, after, "Next");
-  const passes = table({
-    caption: `Passes of ${season.name}, by wallet`,
-    rows: shown,
-    columns: [
-      ["Wallet", "whole", ({ wallet }) => walletLink(wallet)],
-      ["Granted", "whole", ({ grantedAt }) => ago(grantedAt, request.now)],
-      ["", "action", (pass) => takeBack(request, pass)],
-    ],
-    empty: "No wallet has a pass for this season. Grant the first one above.",
-  });
-  return html`${passes}${more}`;
 }
 
 function takeBack(request: PageRequest, { wallet, seasonId }: ListedPass): Html {

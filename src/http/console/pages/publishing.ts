@@ -2,15 +2,15 @@ import { TerminalError } from "../../../errors.ts";
 import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
 import { resolveFinding } from "../../../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../../../publishing/redrive.ts";
-import { type WaitingStar, waitingStars } from "../../../reads/console-publishing.ts";
+import { waitingStars } from "../../../reads/console-publishing.ts";
 import { readVerdict } from "../../../upkeep/service-verdict.ts";
 import { UUID } from "../../../uuid.ts";
 import { figureList, figuresOf } from "../figures.ts";
 import { filledIn } from "../forms.ts";
 import { judged, publishingHealth } from "../health.ts";
-import { badge, type Html, html, instantText, number, section } from "../markup.ts";
+import { badge, html, instantText, number, section } from "../markup.ts";
 import type { Numbers } from "../numbers.ts";
-import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 import { PER_PAGE, pageOf, uuidOf } from "../paging.ts";
 import { publicationWords } from "../words.ts";
 import { alarmsTable, findingsTable, waitingTable } from "./publishing-tables.ts";
@@ -21,22 +21,55 @@ const FIGURES = ["pending", "lag"];
 export function publishingPage(deps: PagesDeps): Page {
   return {
     path: "/publishing",
-    nav: "Publishing",
+    nav: ["Upkeep", "Publishing"],
     async show(request) {
       // Read first: a reading under way when this throws would fail without a listener.
       const after = uuidOf(request.query, "after");
-      const [state, verdict, shared, found] = await Promise.all([
+      const [state, verdict, numbers, found] = await Promise.all([
         publishingState(deps.sql),
         // Read again: what an operator has just set aside is gone.
         readVerdict(deps.sql),
         deps.readNumbers(request.now),
         waitingStars(deps.sql, { after, limit: PER_PAGE + 1 }),
       ]);
-      const numbers = { ...shared, verdict };
-      return { title: "Publishing", body: body(request, { ...deps, state, numbers, found }) };
+      const { mood, word } = publishingHealth(verdict);
+      const { shown, more } = pageOf(
+        found,
+        ({ id }) => `/ops/publishing?after=${id}`,
+        "Later ones",
+      );
+      const body = html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is shown here.</p>
+<div class="figures">${figureList(figures(state, { ...numbers, verdict }))}</div>
+${section("Alarms", alarmsTable(state.alarms, request.now))}
+${section(
+  "Waiting stars",
+  html`${waitingTable(request, shown)}${more}`,
+  shown.length === 0
+    ? null
+    : html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
+)}
+${section(
+  "Findings",
+  findingsTable(request, state.lastFindings, deps.explorer),
+  state.lastFindings.length === 0
+    ? null
+    : html`<span class="hint">set aside: somebody has looked at it, it stays written down</span>`,
+)}
+<p><a class="button" href="/ops/queues">Look into the queues</a></p>`;
+      return { title: "Publishing", body };
     },
     actions: [redriving(deps), resolving(deps)],
   };
+}
+
+function figures(state: PublishingState, numbers: Numbers) {
+  const balance = judged(numbers.verdict, "balance", "low");
+  return [
+    ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
+    { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
+    { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
+    { ...balance, label: "Operator account", value: balance.word },
+  ];
 }
 
 function redriving({ sql, wake }: PagesDeps): Action {
@@ -81,43 +114,4 @@ function resolving({ sql }: PagesDeps): Action {
       return { notice: `Finding ${id} is set aside; it stays written down.`, goTo: "/publishing" };
     },
   };
-}
-
-function body(
-  request: PageRequest,
-  given: Pick<PagesDeps, "explorer"> & {
-    readonly state: PublishingState;
-    readonly numbers: Numbers;
-    readonly found: readonly WaitingStar[];
-  },
-): Html {
-  const { state, numbers, found } = given;
-  const { mood, word } = publishingHealth(numbers.verdict);
-  const balance = judged(numbers.verdict, "balance", "low");
-  const after = ({ id }: WaitingStar): string => `/ops/publishing?after=${id}`;
-  const { shown: waiting, more } = pageOf(found, after, "Later ones");
-  const figures = [
-    ...figuresOf({ ...numbers, ...state }).filter(({ key }) => FIGURES.includes(key)),
-    { label: "Open findings", value: number(state.findings), note: "where the topics differ" },
-    { label: "Alarms", value: number(state.alarms.length), note: "that need a person" },
-    { ...balance, label: "Operator account", value: balance.word },
-  ];
-  return html`<p class="lead">${badge(mood, word)} Every accepted star becomes one message on its topic. Workers send them by themselves; what needs a person is shown here.</p>
-<div class="figures">${figureList(figures)}</div>
-${section("Alarms", alarmsTable(state.alarms, request.now))}
-${section(
-  "Waiting stars",
-  html`${waitingTable(request, waiting)}${more}`,
-  waiting.length === 0
-    ? null
-    : html`<span class="hint">oldest first; re-drive: try it now, with the transaction id it has</span>`,
-)}
-${section(
-  "Findings",
-  findingsTable(request, state.lastFindings, given.explorer),
-  state.lastFindings.length === 0
-    ? null
-    : html`<span class="hint">set aside: somebody has looked at it, it stays written down</span>`,
-)}
-<p><a class="button" href="/ops/queues">Look into the queues</a></p>`;
 }

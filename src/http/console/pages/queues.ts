@@ -13,7 +13,7 @@ ${way}
 ${QUEUES.map(({ name, purpose }) => section(name, html`<p>${purpose}</p>`))}`;
   return {
     path: "/queues",
-    nav: "Queues",
+    nav: ["Upkeep", "Queues"],
     show: async () => ({ title: "Queues", body }),
   };
 }

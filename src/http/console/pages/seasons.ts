@@ -2,19 +2,60 @@ import { withInstants } from "../../../../actors/day.ts";
 import { addSeason, listSeasons, type Season } from "../../../catalogue/seasons.ts";
 import { badField } from "../../../errors.ts";
 import type { Sql } from "../../../store/postgres.ts";
-import { fieldsForm, filledIn } from "../forms.ts";
+import { type Field, fieldsForm, filledIn } from "../forms.ts";
 import { badge, type Html, html, instantText, section, table } from "../markup.ts";
-import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 
 const ADD = "/seasons/add";
+const FIELDS: readonly Field[] = [
+  {
+    name: "name",
+    label: "Name",
+    hint: "As people read it above the leaderboard.",
+    maxLength: 300,
+  },
+  {
+    name: "starts",
+    label: "Starts (UTC)",
+    type: "datetime-local",
+    hint: "The first moment that counts.",
+  },
+  {
+    name: "ends",
+    label: "Ends (UTC)",
+    type: "datetime-local",
+    hint: "The first moment that no longer counts. Seasons must not overlap.",
+  },
+];
 
 /** Seasons of the leaderboard and of premium passes. */
 export function seasonsPage({ sql, patientSql }: PagesDeps): Page {
   return {
     path: "/seasons",
-    nav: "Seasons",
+    nav: ["Manage", "Seasons"],
     async show(request) {
-      return { title: "Seasons", body: body(request, await listSeasons(sql)) };
+      const list = table({
+        caption: "Seasons, newest first",
+        rows: [...(await listSeasons(sql))].reverse(),
+        columns: [
+          ["Name", "text", ({ name }) => name],
+          ["State", "plain", (season) => stateOf(season, request.now)],
+          ["Starts", "whole", ({ startsAt }) => instantText(startsAt)],
+          ["Ends", "whole", ({ endsAt }) => instantText(endsAt)],
+          [
+            "",
+            "action",
+            ({ id, name }) =>
+              html`<a class="button small" href="/ops/premium?season=${id}" aria-label="Premium passes of ${name}">Passes</a>`,
+          ],
+        ],
+        empty:
+          "No season was added yet: there is no leaderboard, and passes cannot be granted. Add the first one above.",
+      });
+      const body = html`<p class="lead">The leaderboard counts within a season, and premium passes give 20 votes a day while theirs is on. A season cannot be changed once it is added.</p>
+${section("Add a season", fieldsForm(request, { path: ADD, fields: FIELDS, word: "Add the season" }))}
+${section("Seasons", list)}`;
+      return { title: "Seasons", body };
     },
     actions: [adding(patientSql)],
   };
@@ -61,54 +102,6 @@ function instantOf(form: URLSearchParams, field: string, what: string): number {
   }
   if (at < 0) throw badField(field, `${what} must not be before 1970`);
   return at;
-}
-
-function body(request: PageRequest, seasons: readonly Season[]): Html {
-  const form = fieldsForm(request, {
-    path: ADD,
-    fields: [
-      {
-        name: "name",
-        label: "Name",
-        hint: "As people read it above the leaderboard.",
-        maxLength: 300,
-      },
-      {
-        name: "starts",
-        label: "Starts (UTC)",
-        type: "datetime-local",
-        hint: "The first moment that counts.",
-      },
-      {
-        name: "ends",
-        label: "Ends (UTC)",
-        type: "datetime-local",
-        hint: "The first moment that no longer counts. Seasons must not overlap.",
-      },
-    ],
-    word: "Add the season",
-  });
-  const list = table({
-    caption: "Seasons, newest first",
-    rows: [...seasons].reverse(),
-    columns: [
-      ["Name", "text", ({ name }) => name],
-      ["State", "plain", (season) => stateOf(season, request.now)],
-      ["Starts", "whole", ({ startsAt }) => instantText(startsAt)],
-      ["Ends", "whole", ({ endsAt }) => instantText(endsAt)],
-      [
-        "",
-        "action",
-        ({ id, name }) =>
-          html`<a class="button small" href="/ops/premium?season=${id}" aria-label="Premium passes of ${name}">Passes</a>`,
-      ],
-    ],
-    empty:
-      "No season was added yet: there is no leaderboard, and passes cannot be granted. Add the first one above.",
-  });
-  return html`<p class="lead">The leaderboard counts within a season, and premium passes give 20 votes a day while theirs is on. A season cannot be changed once it is added.</p>
-${section("Add a season", form)}
-${section("Seasons", list)}`;
 }
 
 function stateOf({ startsAt, endsAt }: Season, now: number): Html {

@@ -1,5 +1,6 @@
 import { instantOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
+import type { Nft } from "../../../reads/console-event.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
 import { alike } from "../alike.ts";
 import { starLink } from "../links.ts";
@@ -17,9 +18,7 @@ import {
 import { serialsText } from "../serials.ts";
 
 /** NFTs shown of each collection; a wallet may hold thousands. */
-export const SERIALS_SHOWN = 200;
-
-type Collection = SerialClaim["collection"];
+const SERIALS_SHOWN = 200;
 
 /** What became of an NFT that a star brought. */
 interface Verdict {
@@ -29,60 +28,38 @@ interface Verdict {
   readonly before?: string;
 }
 
+/** The NFTs the star brought, so many of each collection as are shown. */
+export function shownNfts({ heldA, heldB }: StarStory): readonly Nft[] {
+  const nfts = (collection: Nft["collection"], held: readonly number[]) =>
+    held.slice(0, SERIALS_SHOWN).map((serial) => ({ collection, serial }));
+  return [...nfts("A", heldA), ...nfts("B", heldB)];
+}
+
 /** Each NFT the star brought: whether it counted, and if not, for whom it had counted before. */
 export function serialsSection(star: StarStory, claims: readonly SerialClaim[]): Html | "" {
-  const { heldA, heldB } = star;
-  if (heldA.length + heldB.length === 0) return "";
-  const lines = [
-    ...linesOf(star, { collection: "A", held: heldA, claims }),
-    ...linesOf(star, { collection: "B", held: heldB, claims }),
-  ];
-  const hidden =
-    Math.max(0, heldA.length - SERIALS_SHOWN) + Math.max(0, heldB.length - SERIALS_SHOWN);
+  const [heldA, heldB] = [star.heldA.length, star.heldB.length];
+  const nfts = shownNfts(star);
+  if (nfts.length === 0) return "";
+  const judged = nfts.map((nft) => ({ ...nft, verdict: verdictOn(star, nft, claims) }));
+  const list = table({
+    caption: "NFTs held when the star was cast",
+    // Serials with the same verdict are one line.
+    rows: alike(judged, ({ collection, verdict }) => JSON.stringify([collection, verdict])),
+    columns: [
+      [
+        "Collection and serials",
+        "plain",
+        (same) => `${same[0].collection} ${serialsText(same.map(({ serial }) => serial))}`,
+      ],
+      ["Counted?", "whole", ([{ verdict }]) => counted(verdict)],
+      ["Why", "text", ([{ verdict }]) => reason(verdict)],
+    ],
+  });
   return section(
     "NFTs it brought",
-    html`${table({
-      caption: "NFTs held when the star was cast",
-      rows: lines,
-      columns: [
-        ["Collection and serials", "plain", nfts],
-        ["Counted?", "whole", ({ verdict }) => counted(verdict)],
-        ["Why", "text", ({ verdict }) => reason(verdict)],
-      ],
-    })}${andMore(hidden)}`,
-    html`<span class="hint">${number(heldA.length)} of A, ${number(heldB.length)} of B</span>`,
+    html`${list}${andMore(heldA + heldB - nfts.length)}`,
+    html`<span class="hint">${number(heldA)} of A, ${number(heldB)} of B</span>`,
   );
-}
-
-interface Line {
-  readonly collection: Collection;
-  readonly verdict: Verdict;
-  readonly serials: readonly number[];
-}
-
-/** Serials with the same verdict are one line. */
-function linesOf(
-  star: StarStory,
-  given: {
-    readonly collection: Collection;
-    readonly held: readonly number[];
-    readonly claims: readonly SerialClaim[];
-  },
-): readonly Line[] {
-  const { collection, held, claims } = given;
-  const judged = held.slice(0, SERIALS_SHOWN).map((serial) => {
-    const mine = claims.filter(
-      (claim) => claim.collection === collection && claim.serial === serial,
-    );
-    return { serial, verdict: verdictOn(star, collection, mine) };
-  });
-  return alike(judged, ({ verdict }) => JSON.stringify(verdict)).map((same) => {
-    return { collection, verdict: same[0].verdict, serials: same.map(({ serial }) => serial) };
-  });
-}
-
-function nfts({ collection, serials }: Line): string {
-  return `${collection} ${serialsText(serials)}`;
 }
 
 function counted({ isCounted }: Verdict): Html {
@@ -94,16 +71,17 @@ function reason({ why, before }: Verdict): Content {
   return html`${why} by star ${starLink(before)}, ${instantText(instantOfStarId(before), true)}`;
 }
 
-/** @param claims all there ever were on the NFT, at this event and day or this forever mint */
+/** @param all the claims there ever were on NFTs of the star, at this event and day or this forever mint */
 function verdictOn(
   star: StarStory,
-  collection: Collection,
-  claims: readonly SerialClaim[],
+  { collection, serial }: Nft,
+  all: readonly SerialClaim[],
 ): Verdict {
   if (star.type !== "event") {
     const why = collection === "A" ? "1 for each held" : "one +5 for all of collection B together";
     return { isCounted: true, why };
   }
+  const claims = all.filter((claim) => claim.collection === collection && claim.serial === serial);
   const own = claims.find(({ starId, anchoredAt }) => starId === star.id && anchoredAt === null);
   if (own !== undefined) {
     const lost =

@@ -4,20 +4,14 @@ import { fullBreakdown, weigh } from "../../../../actors/weight.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
-import {
-  claimsOnSerials,
-  findStarStory,
-  type SerialClaim,
-  type StarStory,
-} from "../../../reads/console-star.ts";
-import type { Sql } from "../../../store/postgres.ts";
+import { claimsOnSerials, findStarStory, type StarStory } from "../../../reads/console-star.ts";
 import { traceIdOf } from "../../../tracing.ts";
 import { actorLink, copyable, onExplorer, starLink } from "../links.ts";
 import { ago, facts, type Html, html, instant, number, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
 import { kindWords } from "../words.ts";
 import { publicationSection } from "./star-publication.ts";
-import { SERIALS_SHOWN, serialsSection } from "./star-serials.ts";
+import { serialsSection, shownNfts } from "./star-serials.ts";
 import { weightParts } from "./star-words.ts";
 
 /** One star: why it weighs what it weighs, and where its message is. */
@@ -30,41 +24,31 @@ export function starPage(deps: PagesDeps): Page {
       const day = dayOfStarId(id);
       const star = day === null ? null : await findStarStory(deps.sql, id, day);
       if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
-      const claims = await claimsOf(deps.sql, star);
-      const title = `Star on ${kindWords(star.type)} ${star.targetId}`;
-      return { title, body: page(star, claims, { now, explorer: deps.explorer }) };
+      const claims = await claimsOnSerials(deps.sql, star, shownNfts(star));
+      const { explorer } = deps;
+      const wallet = walletOf(star.wallet);
+      const body = html`<div class="lead"><p>${copyable(star.id)}</p>
+<p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
+${star.conflictsWith === null ? "" : html`<p class="notice warn">It counts nowhere: a recovery set it aside, because it breaks a rule beside star ${starLink(star.conflictsWith)}, which was first on the ledger.</p>`}
+<div class="pair">
+${section("Why this weight", sum(star))}
+${section("Star", castFacts(star))}
+</div>
+${star.conflictsWith === null ? serialsSection(star, claims) : ""}
+${publicationSection(star, { explorer, now })}`;
+      return { title: `Star on ${kindWords(star.type)} ${star.targetId}`, body };
     },
   };
 }
 
-async function claimsOf(sql: Sql, star: StarStory): Promise<readonly SerialClaim[]> {
-  if (star.type !== "event") return [];
-  const scope = { event: star.targetId, day: star.isForeverMint ? null : star.day };
-  return claimsOnSerials(sql, scope, {
-    a: star.heldA.slice(0, SERIALS_SHOWN),
-    b: star.heldB.slice(0, SERIALS_SHOWN),
-  });
-}
-
-function page(
-  star: StarStory,
-  claims: readonly SerialClaim[],
-  given: { readonly now: number; readonly explorer: string | null },
-): Html {
-  const { now, explorer } = given;
+/** When and by whom it was decided, and with what. */
+function castFacts(star: StarStory): Html {
   const wallet = walletOf(star.wallet);
   const walletActor = actorLink(
     `wallet-day/${wallet}/${star.day}`,
     `wallet ${wallet} on ${star.day}`,
   );
-  return html`<div class="lead"><p>${copyable(star.id)}</p>
-<p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
-${star.conflictsWith === null ? "" : html`<p class="notice warn">It counts nowhere: a recovery set it aside, because it breaks a rule beside star ${starLink(star.conflictsWith)}, which was first on the ledger.</p>`}
-<div class="pair">
-${section("Why this weight", sum(star))}
-${section(
-  "Star",
-  facts([
+  return facts([
     ["Cast", instant(star.at)],
     [
       "Vote of the day",
@@ -83,11 +67,7 @@ ${section(
     ],
     ["Voting power", powerText(star)],
     ["Trace", star.traceparent === null ? null : copyable(traceIdOf(star.traceparent))],
-  ]),
-)}
-</div>
-${star.conflictsWith === null ? serialsSection(star, claims) : ""}
-${publicationSection(star, given)}`;
+  ]);
 }
 
 function eventActor({ isForeverMint, targetId: event, day }: StarStory): Html {

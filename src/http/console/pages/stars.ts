@@ -13,7 +13,7 @@ import { targetName } from "./star-words.ts";
 export function starsPage({ sql }: PagesDeps): Page {
   return {
     path: "/stars",
-    nav: "Stars",
+    nav: ["Watch", "Stars"],
     async show({ query, now, context }) {
       const q = textOf(query, "q");
       if (dayOfStarId(q.toLowerCase()) !== null)

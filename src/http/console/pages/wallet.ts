@@ -36,7 +36,14 @@ export function walletPage(deps: PagesDeps): Page {
     below: "/actors",
     async show({ rest: wallet, now }) {
       if (!isEntityId(wallet)) throw new TerminalError("NOT_FOUND", "This names no wallet.");
-      return { title: `Wallet ${wallet}`, body: body(await readKnown(deps, wallet, now)) };
+      const known = await readKnown(deps, wallet, now);
+      const { days, stars } = known;
+      const allDays = html`<a href="/ops/actors?q=${wallet}">All its days</a>`;
+      const allStars = html`<a href="/ops/stars?q=${wallet}">All its stars</a>`;
+      const body = html`${section("Now", summary(known))}
+${section("Time line", html`${timeLine(known)}<p class="hint">Refusals are here as far as they are kept, alike ones of a day as one line.</p>`, stars.length < LINES_SHOWN ? null : allStars)}
+${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : allDays)}`;
+      return { title: `Wallet ${wallet}`, body };
     },
   };
 }
@@ -54,14 +61,6 @@ async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string,
     refusalsOf(refusals, wallet),
   ]);
   return { wallet, now, explorer, days, stars, records, standing, refused };
-}
-
-function body(known: Known): Html {
-  const { wallet, now, days, stars } = known;
-  const more = html`<a href="/ops/actors?q=${wallet}">All its days</a>`;
-  return html`${section("Now", summary(known))}
-${section("Time line", html`${timeLine(known)}<p class="hint">Refusals are here as far as they are kept, alike ones of a day as one line.</p>`, stars.length < LINES_SHOWN ? null : html`<a href="/ops/stars?q=${wallet}">All its stars</a>`)}
-${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : more)}`;
 }
 
 function summary({ wallet, now, explorer, days, records, standing }: Known): Html {

@@ -1,14 +1,35 @@
 import { withInstants } from "../../../../actors/day.ts";
 import { creditXp } from "../../../catalogue/credit-xp.ts";
 import { badField } from "../../../errors.ts";
-import { type ListedCredit, lastCredits } from "../../../reads/console-seasons.ts";
+import { lastCredits } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
 import { fieldsForm, filledIn, WALLET, walletIn } from "../forms.ts";
 import { walletLink } from "../links.ts";
-import { ago, type Html, html, number, section, signed, table } from "../markup.ts";
-import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
+import { ago, html, number, section, signed, table } from "../markup.ts";
+import type { Action, Page, PagesDeps } from "../page.ts";
 
 const CREDIT = "/xp/credit";
+const FIELDS = [
+  WALLET,
+  {
+    name: "points",
+    label: "Points",
+    hint: "A whole number; below 0 it takes points back.",
+    maxLength: 10,
+  },
+  {
+    name: "reason",
+    label: "Reason",
+    hint: "It stands in the list of credits for good.",
+    maxLength: 300,
+  },
+  {
+    name: "id",
+    label: "Reference",
+    hint: "Any text that names this credit alone, such as quest-7/0.0.1001. Sent twice with one reference, it is booked once.",
+    maxLength: 255,
+  },
+];
 const SHOWN = 50;
 /** Characters shown of a reference; its title has all of them. */
 const REFERENCE_SHOWN = 40;
@@ -17,9 +38,28 @@ const REFERENCE_SHOWN = 40;
 export function xpPage({ sql }: PagesDeps): Page {
   return {
     path: "/xp",
-    nav: "XP",
+    nav: ["Manage", "XP"],
     async show(request) {
-      return { title: "XP credits", body: body(request, await lastCredits(sql, SHOWN)) };
+      const list = table({
+        caption: "The newest credits",
+        rows: await lastCredits(sql, SHOWN),
+        columns: [
+          ["Booked", "whole", ({ at }) => ago(at, request.now)],
+          ["Wallet", "whole title", ({ wallet }) => walletLink(wallet)],
+          ["Points", "number", ({ points }) => signed(points)],
+          ["Reason", "text", ({ reason }) => reason],
+          [
+            "Reference",
+            "text",
+            ({ id }) => html`<span class="code" title="${id}">${shortened(id)}</span>`,
+          ],
+        ],
+        empty: "No credit was booked yet. Book the first one above.",
+      });
+      const body = html`<p class="lead">Stars earn points by themselves. Points from elsewhere, and corrections, are credited here; a credit is never changed or removed.</p>
+${section("Book a credit", fieldsForm(request, { path: CREDIT, fields: FIELDS, word: "Book the credit" }))}
+${section("Newest credits", list)}`;
+      return { title: "XP credits", body };
     },
     actions: [crediting(sql)],
   };
@@ -54,53 +94,6 @@ function crediting(sql: Sql): Action {
       };
     },
   };
-}
-
-function body(request: PageRequest, credits: readonly ListedCredit[]): Html {
-  const form = fieldsForm(request, {
-    path: CREDIT,
-    fields: [
-      WALLET,
-      {
-        name: "points",
-        label: "Points",
-        hint: "A whole number; below 0 it takes points back.",
-        maxLength: 10,
-      },
-      {
-        name: "reason",
-        label: "Reason",
-        hint: "It stands in the list of credits for good.",
-        maxLength: 300,
-      },
-      {
-        name: "id",
-        label: "Reference",
-        hint: "Any text that names this credit alone, such as quest-7/0.0.1001. Sent twice with one reference, it is booked once.",
-        maxLength: 255,
-      },
-    ],
-    word: "Book the credit",
-  });
-  const list = table({
-    caption: "The newest credits",
-    rows: credits,
-    columns: [
-      ["Booked", "whole", ({ at }) => ago(at, request.now)],
-      ["Wallet", "whole title", ({ wallet }) => walletLink(wallet)],
-      ["Points", "number", ({ points }) => signed(points)],
-      ["Reason", "text", ({ reason }) => reason],
-      [
-        "Reference",
-        "text",
-        ({ id }) => html`<span class="code" title="${id}">${shortened(id)}</span>`,
-      ],
-    ],
-    empty: "No credit was booked yet. Book the first one above.",
-  });
-  return html`<p class="lead">Stars earn points by themselves. Points from elsewhere, and corrections, are credited here; a credit is never changed or removed.</p>
-${section("Book a credit", form)}
-${section("Newest credits", list)}`;
 }
 
 function shortened(reference: string): string {
