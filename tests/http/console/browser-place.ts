@@ -1,10 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
 import { consolePages } from "../../../src/http/console/pages.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
+import { lendContext } from "../../support/browser-contexts.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
 
@@ -108,15 +109,14 @@ export async function openTab(
 ): Promise<Tab> {
   const { width, ...options } = look;
   addresses += 1;
-  const given: BrowserContextOptions = {
+  const { context, giveBack } = await lendContext(browser, service.url, {
     ...options,
     viewport: { width, height: 800 },
     reducedMotion: "reduce",
-    extraHTTPHeaders: { "X-Forwarded-For": `10.1.0.${addresses}`, ...headers },
-  };
-  const context = await browser.newContext(given);
+  });
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
+  await page.setExtraHTTPHeaders({ "X-Forwarded-For": `10.1.0.${addresses}`, ...headers });
   const complaints = await complaintsOf(page);
   return {
     page,
@@ -127,7 +127,7 @@ export async function openTab(
       const path = join(OUTPUT, `${name}-${look.colorScheme}-${width}.png`);
       await page.screenshot({ path, fullPage: true });
     },
-    close: () => context.close(),
+    close: giveBack,
   };
 }
 
