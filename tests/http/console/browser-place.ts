@@ -131,14 +131,14 @@ export async function openTab(
   };
 }
 
-/** A tab that has been signed in by hand: typed and clicked. */
+/** A tab that has been signed in by hand: typed and clicked. @param path where the sign-in leads */
 export async function openSignedIn(
   place: Place<object>,
   look: Look,
-  operator = "Ada",
+  { operator = "Ada", path = "" } = {},
 ): Promise<Tab> {
   const tab = await openTab(place, look);
-  await tab.visit("/sign-in");
+  await tab.visit(`/sign-in?next=/ops${path}`);
   const form = formOf(tab.page, "/sign-in");
   await form.locator("[name=operator]").fill(operator);
   await form.locator("[name=operatorToken]").fill(TOKEN);
