@@ -75,7 +75,7 @@ const readBefore = new Map<string, readonly Violation[]>();
 /**
  * What axe-core finds: how grave, which rule, and the first place of it. Small targets it passes over
  * by itself. Of a document that was read before, as at another width or in other colours, only the
- * rules that hang on those are asked again, and of items that look the same only the first.
+ * rules that hang on those are asked again.
  */
 export async function violationsOn(page: Page): Promise<readonly string[]> {
   const document = (await page.evaluate(DOCUMENT)) as string;
@@ -83,11 +83,10 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
   const rules =
     known === undefined ? { rules: { "target-size": { enabled: true } } } : { runOnly: LOOK_RULES };
-  const exclude = known === undefined ? "[]" : REPEATED;
   // The sheets are read where they stand: fetched once more they took a quarter of the time.
   const options = { resultTypes: ["violations"], preload: false, ...rules };
   const found = (await page.evaluate(
-    `axe.run({ exclude: ${exclude} }, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as readonly Violation[];
   const ofDocument = known ?? found.filter(({ id }) => !LOOK_RULES.includes(id));
   readBefore.set(document, ofDocument);
@@ -96,42 +95,21 @@ export async function violationsOn(page: Page): Promise<readonly string[]> {
   );
 }
 
-/** Markup without what no rule reads: what scripts keep there, hidden drawings, and which figures its text has. */
-const MARKUP = `({ outerHTML }) => outerHTML
-  .replace(/ data-[-\\w]+="[^"]*"/g, "")
-  .replace(/<svg[^>]* aria-hidden="true"[^]*?<\\/svg>/g, "<svg>")
-  .replace(/>[^<]+/g, (text) => text.replace(/\\d+/g, "0"))`;
-
 /**
  * A digest of a document: its markup, and which of its elements can be seen, have a size and stand
- * beside the screen's left edge.
+ * outside the screen. No rule reads what scripts keep in it, or which figures its text has.
  */
 const DOCUMENT = `(async () => {
+  const markup = document.documentElement.outerHTML
+    .replace(/ data-[-\\w]+="[^"]*"/g, "")
+    .replace(/>[^<]+/g, (text) => text.replace(/\\d+/g, "0"));
   const seen = [...document.querySelectorAll("*")].map((one) => {
-    const { right, width, height } = one.getBoundingClientRect();
-    return [one.checkVisibility({ visibilityProperty: true }), width * height > 0, right > 0].map(Number);
+    const { right, bottom, width, height } = one.getBoundingClientRect();
+    const isSeen = one.checkVisibility({ visibilityProperty: true });
+    return [isSeen, width * height > 0, right > 0, bottom > 0].map(Number).join("");
   });
-  const all = (${MARKUP})(document.documentElement) + seen;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(all));
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(markup + seen));
   return [...new Uint8Array(digest)].join();
-})()`;
-
-/**
- * Items of lists and rows of tables that look as one before them does: other than their figures they
- * have the same markup, and all that is in them has the same place, size, font and colours.
- */
-const REPEATED = `(() => {
-  const before = new Set();
-  const looksOf = (item) => [item, ...item.querySelectorAll(":not(svg *)")].map((one) => {
-    const { left, top, width, height } = one.getBoundingClientRect();
-    const { color, background, font, opacity } = getComputedStyle(one);
-    const place = [left, top - item.getBoundingClientRect().top, width, height].map(Math.round);
-    return [place, color, background, font, opacity];
-  });
-  return [...document.querySelectorAll("li, tbody tr")].filter((item) => {
-    const looks = (${MARKUP})(item).replace(/\\d+/g, "0") + looksOf(item);
-    return before.has(looks) || !before.add(looks);
-  });
 })()`;
 
 /** Serious barriers among them. */
