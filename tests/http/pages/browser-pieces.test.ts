@@ -18,7 +18,7 @@ import { openPlace, type Place } from "./served-pages.ts";
 const test = browserSuite<Place>("a page that arrives in pieces", openPlace);
 
 /** Long enough for a browser to draw what it has. */
-const PAUSE_MS = 90;
+const PAUSE_MS = 120;
 
 /** So many times a page is read: each time it is cut at other places. */
 const READINGS = 4;
