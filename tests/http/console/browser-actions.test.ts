@@ -38,15 +38,15 @@ const test = browserSuite("/ops actions in a browser", async ({ service }) => {
 
 type Place = Parameters<Parameters<typeof test>[1]>[0];
 
-/** A tab of somebody signed in, whose forms are counted as performed. */
-async function open(place: Place, look: Look = PHONE_DARK): Promise<Tab> {
-  const tab = await openTab(place, look);
+/** A tab of somebody signed in, whose forms are counted as performed. @param path where the sign-in leads */
+async function open(place: Place, path: string): Promise<Tab> {
+  const tab = await openTab(place, PHONE_DARK);
   tab.page.on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (request.method() === "POST" && request.isNavigationRequest())
       performed.add(pathname.replace("/ops", ""));
   });
-  await tab.visit("/sign-in");
+  await tab.visit(`/sign-in?next=/ops${path}`);
   await fill(tab, "/sign-in", { operator: `Ada ${EVIL}`, operatorToken: TOKEN });
   await formOf(tab.page, "/sign-in").getByRole("button").click();
   await tab.page.getByRole("button", { name: "Sign out" }).waitFor();
@@ -90,9 +90,8 @@ async function lookAt(tab: Tab, name: string): Promise<void> {
 }
 
 test("a key is issued and shown once, and revoked after a confirmation", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "/keys");
   const { page } = tab;
-  await tab.visit("/keys");
   await fill(tab, "/keys/issue", { name: EVIL });
   await formOf(page, "/keys/issue").getByRole("button").click();
   await page.getByRole("heading", { name: `Key for ${EVIL}` }).waitFor();
@@ -120,11 +119,10 @@ test("records are approved and rejected, one by its own button and several that 
     ).map(({ id }) => id);
   await sql`update event set title = ${EVIL}, host = ${EVIL}, location = ${EVIL},
     url = 'javascript:alert(3)' where id = 'waiting-1'`;
-  const tab = await open(place);
+  const tab = await open(place, "/catalogue");
   const { page } = tab;
   const of = (action: string, id: string) =>
     formOf(page, action).locator(`button[name=only][value="${id}"]`);
-  await tab.visit("/catalogue");
   assert.ok((await page.innerText("main")).includes(EVIL));
   assert.equal(await page.locator('a[href^="javascript:"]').count(), 0);
   await of("/catalogue/approve", "waiting-1").click();
@@ -151,9 +149,8 @@ test("records are approved and rejected, one by its own button and several that 
 });
 
 test("a season is added; a pass is granted for it and taken back", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "/seasons");
   const { page } = tab;
-  await tab.visit("/seasons");
   await fill(tab, "/seasons/add", {
     name: EVIL,
     starts: "2031-01-01T00:00",
@@ -175,9 +172,8 @@ test("a season is added; a pass is granted for it and taken back", async (place)
 });
 
 test("an operator is added, its token shown once, and revoked after a confirmation", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "/operators");
   const { page } = tab;
-  await tab.visit("/operators");
   await fill(tab, "/operators/add", { name: "Grace" });
   await formOf(page, "/operators/add").locator("select[name=role]").selectOption("viewer");
   // Sent twice, it would say that there is a Grace already, and her token would be lost.
@@ -199,9 +195,8 @@ test("an operator is added, its token shown once, and revoked after a confirmati
 });
 
 test("points are booked; a form that makes no sense comes back as it was, at the field that is wrong", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "/xp");
   const { page } = tab;
-  await tab.visit("/xp");
   const fields = { wallet: EVIL, points: "25", reason: EVIL, id: EVIL };
   await fill(tab, "/xp/credit", fields);
   await submit(tab, "/xp/credit", /is no account id/);
@@ -222,9 +217,8 @@ test("points are booked; a form that makes no sense comes back as it was, at the
 });
 
 test("holdings are checked dry, and then in earnest", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "/holdings");
   const { page } = tab;
-  await tab.visit("/holdings");
   await submit(tab, "/holdings/dry-run", /dry run has started/);
   await formOf(page, "/holdings/run").waitFor();
   await lookAt(tab, "dry-run");
@@ -238,7 +232,7 @@ test("holdings are checked dry, and then in earnest", async (place) => {
 
 test("a message is published again, and a finding set aside", async (place) => {
   const { sql } = place.service;
-  const tab = await open(place);
+  const tab = await open(place, "/keys");
   await sql`update outbox set last_error = ${EVIL}, next_try_at = now_ms() + 600000`;
   await sql`insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.5005', 43, ${EVIL})`;
@@ -307,8 +301,11 @@ test("by keys alone: sign in, issue a key, revoke it, sign out", async (place) =
 });
 
 test("without JavaScript: points are booked", async (place) => {
-  const tab = await openSignedIn(place, { ...DESKTOP_LIGHT, javaScriptEnabled: false });
-  await tab.visit("/xp");
+  const tab = await openSignedIn(
+    place,
+    { ...DESKTOP_LIGHT, javaScriptEnabled: false },
+    { path: "/xp" },
+  );
   const fields = { wallet: "0.0.778", points: "3", reason: "No scripts", id: "no scripts" };
   await fill(tab, "/xp/credit", fields);
   await submit(tab, "/xp/credit", /points to 0\.0\.778/);
@@ -319,7 +316,7 @@ test("without JavaScript: points are booked", async (place) => {
 });
 
 test("signing out ends at the sign-in, and the way back is closed", async (place) => {
-  const tab = await open(place);
+  const tab = await open(place, "");
   await tab.page.getByRole("button", { name: "Sign out" }).click();
   await tab.page.waitForURL(/sign-in/);
   await tab.picture("action-signed-out");
@@ -335,8 +332,7 @@ test("every action of the table was done by a click above, and is in the operato
     select distinct action from operator_log where phase = 'done' and action not like 'session.%'`;
   const names = kept.map(({ action }) => action as string);
   assert.deepEqual(names.sort(), ACTIONS.map(logName).sort());
-  const tab = await open(place);
-  await tab.visit("/log");
+  const tab = await open(place, "/log");
   assert.ok((await tab.page.innerText("main")).includes(`Ada ${EVIL}`));
   await lookAt(tab, "log");
   await tab.close();

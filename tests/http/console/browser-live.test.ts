@@ -15,7 +15,7 @@ import { STREAMS } from "./table-of-pages.ts";
 const test = browserSuite<Filled>("/ops in a browser", ({ service }) => fillForBrowser(service));
 
 test("without JavaScript every page is there but for what is live", async (place) => {
-  const tab = await openSignedIn(place, { ...PHONE, javaScriptEnabled: false });
+  const tab = await openSignedIn(place, { ...PHONE, javaScriptEnabled: false }, { path: "/keys" });
   for (const [name, path] of allOf(place)) {
     assert.equal(await tab.visit(path), 200, name);
     if (!path.startsWith("/raw/"))
@@ -48,7 +48,7 @@ test("guests, voters and key holders see the sign-in in place of every page", as
 });
 
 test("the first key leads past the navigation, and where one is can be seen", async (place) => {
-  const tab = await openSignedIn(place, DESKTOP);
+  const tab = await openSignedIn(place, DESKTOP, { path: "/keys" });
   const { page } = tab;
   await tab.visit("/actors");
   await page.keyboard.press("Tab");
@@ -115,10 +115,10 @@ test("a live page that was answered with an error is live again, until its sessi
     ["/", "**/ops/live/numbers"],
     ["/feed", "**/ops/live/decisions?*"],
   ] as const) {
-    const tab = await openSignedIn(place, DESKTOP);
+    // No stream is open there.
+    const tab = await openSignedIn(place, DESKTOP, { path: "/keys" });
     const { page } = tab;
     const state = page.locator("[data-live-state]");
-    await tab.visit("/keys"); // No stream is open then.
     await page.route(stream, (route) => route.fulfill({ status: 503 }), { times: 1 });
     await tab.visit(path);
     await state.filter({ hasText: /^Not live/ }).waitFor();
@@ -131,16 +131,14 @@ test("a live page that was answered with an error is live again, until its sessi
 });
 
 test("the live page shows a star that is cast while it is open, once, and of those asked for alone", async (place) => {
-  const tab = await openSignedIn(place, PHONE);
+  const tab = await openSignedIn(place, PHONE, { path: "/feed" });
   const { page } = tab;
-  await tab.visit("/feed");
   const form = formOf(page, "/feed");
   await form.locator("[name=event]").fill("hack");
   await form.getByRole("button").click();
   await page.waitForURL(/event=hack/);
   await page.locator("[data-live-state]", { hasText: /^Live$/ }).waitFor();
-  const other = await openSignedIn(place, DESKTOP);
-  await other.visit("/feed");
+  const other = await openSignedIn(place, DESKTOP, { path: "/feed" });
   await other.page.locator("[data-live-state]", { hasText: /^Live$/ }).waitFor();
   const { body: unasked } = await cast(place.service, place.voter, "token/0.0.9001");
   await place.service.sql`update event set ends_at = 4102444800000 where id = 'hack'`;
@@ -161,10 +159,9 @@ test("the live page shows a star that is cast while it is open, once, and of tho
 });
 
 test("what is long is copied whole by its button, which then says so by its name too", async (place) => {
-  const tab = await openSignedIn(place, DESKTOP);
+  const tab = await openSignedIn(place, DESKTOP, { path: `/stars/${place.star}` });
   const { page } = tab;
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await tab.visit(`/stars/${place.star}`);
   await page.getByRole("button", { name: `Copy ${place.star}` }).click();
   await page.getByRole("button", { name: `Copied ${place.star}` }).waitFor();
   assert.equal(await page.evaluate("navigator.clipboard.readText()"), place.star);

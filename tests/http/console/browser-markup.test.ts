@@ -59,9 +59,11 @@ async function spoil(service: Service, { star }: Filled): Promise<void> {
 }
 
 test("marks in any stored text show as text, on every page that shows it", async (place) => {
-  const tab = await openSignedIn(place, DESKTOP, `Ada ${EVIL}`.slice(0, 60));
+  const tab = await openSignedIn(place, DESKTOP, {
+    operator: `Ada ${EVIL}`.slice(0, 60),
+    path: "/holdings",
+  });
   const { page } = tab;
-  await tab.visit("/holdings");
   await page.locator('form[action="/ops/holdings/dry-run"]').getByRole("button").click();
   await page.locator('form[action="/ops/holdings/run"]').waitFor();
   const places = [

@@ -22,7 +22,7 @@ test("no page of the table is left out here", async (place) => {
 
 for (const look of [PHONE, DESKTOP]) {
   test(`every page, ${look.width} px wide in ${look.colorScheme}: no complaint, no barrier, no sideways scrolling`, async (place) => {
-    const tab = await openSignedIn(place, look);
+    const tab = await openSignedIn(place, look, { path: "/keys" });
     const { page, complaints } = tab;
     const opened: string[] = [];
     page.on("request", (request) => opened.push(new URL(request.url()).pathname));

@@ -1,9 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
+import { lendContext } from "../../support/browser-contexts.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, TOKEN } from "./browser-session.ts";
 
@@ -104,15 +105,14 @@ export async function openTab(
 ): Promise<Tab> {
   const { width, ...options } = look;
   addresses += 1;
-  const given: BrowserContextOptions = {
+  const { context, giveBack } = await lendContext(browser, service.url, {
     ...options,
     viewport: { width, height: 800 },
     reducedMotion: "reduce",
-    extraHTTPHeaders: { "X-Forwarded-For": `10.1.0.${addresses}`, ...headers },
-  };
-  const context = await browser.newContext(given);
+  });
   context.setDefaultTimeout(STEP_MS);
   const page = await context.newPage();
+  await page.setExtraHTTPHeaders({ "X-Forwarded-For": `10.1.0.${addresses}`, ...headers });
   const complaints = await complaintsOf(page);
   return {
     page,
@@ -123,18 +123,18 @@ export async function openTab(
       const path = join(OUTPUT, `${name}-${look.colorScheme}-${width}.png`);
       await page.screenshot({ path, fullPage: true });
     },
-    close: () => context.close(),
+    close: giveBack,
   };
 }
 
-/** A tab that has been signed in by hand: typed and clicked. */
+/** A tab that has been signed in by hand: typed and clicked. @param path where the sign-in leads */
 export async function openSignedIn(
   place: Place<object>,
   look: Look,
-  operator = "Ada",
+  { operator = "Ada", path = "" } = {},
 ): Promise<Tab> {
   const tab = await openTab(place, look);
-  await tab.visit("/sign-in");
+  await tab.visit(`/sign-in?next=/ops${path}`);
   const form = formOf(tab.page, "/sign-in");
   await form.locator("[name=operator]").fill(operator);
   await form.locator("[name=operatorToken]").fill(TOKEN);

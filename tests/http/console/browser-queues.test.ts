@@ -41,7 +41,7 @@ const test = browserSuite<Jobs>("/ops/queues in a browser", async ({ service }, 
 
 for (const look of [PHONE, DESKTOP]) {
   test(`from the navigation to a job and back, ${look.width} px wide: no complaint, no other host`, async (place) => {
-    const tab = await openSignedIn(place, look);
+    const tab = await openSignedIn(place, look, { path: "/keys" });
     const { page, complaints } = tab;
     const elsewhere: string[] = [];
     page.on("request", (request) => {
@@ -70,7 +70,7 @@ for (const look of [PHONE, DESKTOP]) {
 }
 
 test("a failed job is retried by its button; buttons of what is refused are not shown", async (place) => {
-  const tab = await openSignedIn(place, DESKTOP);
+  const tab = await openSignedIn(place, DESKTOP, { path: "/keys" });
   const { page } = tab;
   const refresh = page.locator("main button:has(.lucide-refresh-cw)");
   const shown = async (path: string) => {

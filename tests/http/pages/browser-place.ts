@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { suite, type Test } from "uvu";
 import { environment } from "../../../src/config.ts";
 import { CHROMIUM, complaintsOf, launchChromium } from "../../support/browser.ts";
+import { lendContext } from "../../support/browser-contexts.ts";
 
 /** Far more than any page takes here; a step that takes longer has failed. */
 const STEP_MS = 20_000;
@@ -56,7 +57,8 @@ export async function openTab(
   { browser, url }: { readonly browser: Browser; readonly url: string },
   { width, session, ...look }: Look,
 ): Promise<Tab> {
-  const context = await browser.newContext({ viewport: { width, height: 800 }, ...look });
+  const lent = await lendContext(browser, url, { viewport: { width, height: 800 }, ...look });
+  const { context } = lent;
   if (session !== undefined) {
     const cookie = { name: "starboard", value: session, url, httpOnly: true };
     await context.addCookies([{ ...cookie, sameSite: "Strict" }]);
@@ -78,7 +80,7 @@ export async function openTab(
     },
     shift: async () => (await page.evaluate("window.moved")) as number,
     moves: async () => (await page.evaluate('window.moves.join("\\n")')) as string,
-    close: () => context.close(),
+    close: lent.giveBack,
   };
 }
 
