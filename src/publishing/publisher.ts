@@ -52,8 +52,6 @@ export interface PublisherParts {
 
 /** Publishes every accepted star, exactly once, for as long as it lives. */
 export interface Publisher {
-  /** Resolves when nothing is due; what waits for the ledger or its mirror may be left. */
-  drainNow(): Promise<void>;
   /**
    * Reads every topic that may be sent to up to its end, also while nothing is awaited.
    *
@@ -110,22 +108,19 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     await context.failpoint("sweep.scan");
     drain.soon();
     await context.failpoint("sweep.enqueued");
-    await look();
   };
-  let isSweeping = false;
-  const timer = setInterval(async () => {
-    if (isSweeping) return drain.soon();
-    isSweeping = true;
-    await sweep().catch(() => alerts.failed("sweep"));
-    isSweeping = false;
-  }, parts.sweepEveryMs ?? bounds.sweepEveryMs);
+  // A look may wait for Postgres or the mirror node, and a sweep never does.
+  const sweeping = [sweep, look].map((work) =>
+    every(parts.sweepEveryMs ?? bounds.sweepEveryMs, work, {
+      onFailure: () => alerts.failed("sweep"),
+    }),
+  );
   parts.queue.onWake(() => drain.soon());
   // Another process may have left messages on their way, and stars that wait.
   for (const follower of followers) follower.poke();
   drain.soon();
 
   return {
-    drainNow: () => drain.untilNothingIsDue(),
     async readTopics() {
       const kinds = TOPIC_KINDS.filter(isReady);
       await Promise.all(kinds.map((kind) => context.readToEnd(topics[kind])));
@@ -133,11 +128,9 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     },
     async close() {
       closing.abort();
-      clearInterval(timer);
       const inHand = Promise.all([
-        knowing.close(),
         drain.idle(),
-        ...followers.map((each) => each.close()),
+        ...[knowing, ...sweeping, ...followers].map((each) => each.close()),
       ]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);
