@@ -5,32 +5,27 @@ import type { Sql } from "../store/postgres.ts";
 import { type CommandPool, withDatabase } from "./database.ts";
 
 /** An act of the command line, as the operator log names it. */
-type CommandAct<T> = Omit<Act, "actor"> & {
-  /** How it ended; the log's sentence where it needs one. */
-  readonly end?: ((result: T) => Partial<Pick<ActEnd, "notice" | "details">>) | undefined;
+interface CommandAct extends Omit<Act, "actor"> {
+  /** Where the command has opened the database for more than this. */
+  readonly on?: Sql;
+  /** Else how it is opened. */
   readonly pool?: CommandPool;
-};
+}
 
 /**
  * Does something on the database of a command, with its lines in the operator log.
  *
+ * @param end says how it ended; the log's sentence where it needs one
  * @throws what `work` throws
  */
 export async function act<T>(
-  { end, pool, ...given }: CommandAct<T>,
+  { on, pool, ...about }: CommandAct,
   work: (sql: Sql) => Promise<T>,
+  end?: (result: T) => Partial<ActEnd>,
 ): Promise<T> {
-  return withDatabase((sql) => actOn(sql, { ...given, end }, work), pool);
-}
-
-/** The same where the command has opened the database for more than this. */
-export async function actOn<T>(
-  sql: Sql,
-  { end, ...given }: Omit<CommandAct<T>, "pool">,
-  work: (sql: Sql) => Promise<T>,
-): Promise<T> {
-  const { result } = await actLogged(sql, { ...given, actor: commandActor() }, async () => {
-    const result = await work(sql);
+  if (on === undefined) return withDatabase((sql) => act({ ...about, on: sql }, work, end), pool);
+  const { result } = await actLogged(on, { ...about, actor: commandActor() }, async () => {
+    const result = await work(on);
     return { notice: "", ...end?.(result), result };
   });
   return result;

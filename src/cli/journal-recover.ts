@@ -55,7 +55,7 @@ export const recoverCommand = command({
           onProgress: bar.show,
         });
       };
-      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work));
+      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work, endOf));
       const recovered = await alone(url, run);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
@@ -84,14 +84,14 @@ async function alone<T>(url: string, run: () => Promise<T>): Promise<T> {
   });
 }
 
-const HOW = {
-  name: "journal.recover",
-  subject: "journal",
-  end: ({ written, recovered, adopted, conflicts }: Recovered) => ({
+const HOW = { name: "journal.recover", subject: "journal" };
+
+function endOf({ written, recovered, adopted, conflicts }: Recovered) {
+  return {
     notice: written ? `${recovered} stars recovered.` : "Nothing was written.",
     details: { written, recovered, adopted, conflicts },
-  }),
-};
+  };
+}
 
 async function openExports(
   folder: string | undefined,

@@ -28,16 +28,12 @@ const accept = command({
   },
   async work({ reason }) {
     if (reason.trim() === "") throw new Error("--reason is empty");
-    const how = {
-      name: "journal.accept-loss",
-      subject: "journal",
-      reason,
-      end: (accepted: number) => ({
-        notice: `${accepted} messages have no star in this journal.`,
-        details: { accepted },
-      }),
-    };
-    return { accepted: await act(how, acceptLoss), reason };
+    const how = { name: "journal.accept-loss", subject: "journal", reason };
+    const accepted = await act(how, acceptLoss, (accepted) => ({
+      notice: `${accepted} messages have no star in this journal.`,
+      details: { accepted },
+    }));
+    return { accepted, reason };
   },
   text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
 });

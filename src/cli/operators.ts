@@ -25,8 +25,12 @@ const add = command({
   description: "Add an operator; the token is shown only now.",
   args: NAME_AND_ROLE,
   async work({ name, role }) {
-    const how = { name: "operators.add", subject: name, end: () => ({ details: { role } }) };
-    return withInstants(await act(how, (sql) => addOperator(sql, { name, role })));
+    const added = await act(
+      { name: "operators.add", subject: name },
+      (sql) => addOperator(sql, { name, role }),
+      () => ({ details: { role } }),
+    );
+    return withInstants(added);
   },
   text: ({ name, role, token }) =>
     `${token}\n\nThe token of ${name}, ${role}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard operators revoke ${JSON.stringify(name)}`,
@@ -49,8 +53,11 @@ const change = command({
   description: "Give an operator another role; it counts at once.",
   args: NAME_AND_ROLE,
   work({ name, role }) {
-    const how = { name: "operators.change", subject: name, end: () => ({ details: { role } }) };
-    return act(how, (sql) => changeRole(sql, { name, role }));
+    return act(
+      { name: "operators.change", subject: name },
+      (sql) => changeRole(sql, { name, role }),
+      () => ({ details: { role } }),
+    );
   },
   text: ({ name, role }) => `${name} is ${role} now`,
 });

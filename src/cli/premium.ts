@@ -37,12 +37,12 @@ function passCommand(
     },
     async work({ wallet, season }) {
       const pass = { wallet, seasonId: season };
-      const how = {
-        name: `premium.${name}`,
-        subject: wallet,
-        end: () => ({ details: { season } }),
-      };
-      return withInstants(await act(how, (sql) => change(sql, pass)));
+      const changed = await act(
+        { name: `premium.${name}`, subject: wallet },
+        (sql) => change(sql, pass),
+        () => ({ details: { season } }),
+      );
+      return withInstants(changed);
     },
     text: ({ wallet, seasonId }) =>
       `${name === "grant" ? "granted" : "revoked"}: ${wallet}, season ${seasonId}`,

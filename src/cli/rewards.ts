@@ -23,12 +23,12 @@ const reoffer = command({
     const queue = openRewardsQueue(REDIS_URL, silentLogger);
     try {
       await queue.ready();
-      const how = {
-        name: "rewards.reoffer",
-        subject: day,
-        end: (offered: number) => ({ details: { offered } }),
-      };
-      return { day, offered: await act(how, (sql) => reofferDay(sql, queue, day)) };
+      const offered = await act(
+        { name: "rewards.reoffer", subject: day },
+        (sql) => reofferDay(sql, queue, day),
+        (offered) => ({ details: { offered } }),
+      );
+      return { day, offered };
     } finally {
       await queue.close();
     }

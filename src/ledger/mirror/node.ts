@@ -76,12 +76,15 @@ export class MirrorClient {
       limits,
     );
 
+  readonly #contract = this.#byId(
+    "/contracts",
+    schemas.contractSchema,
+    (found) => found.contract_id,
+  );
+
   /** Whether the id is a contract's; false also for an id that does not exist. */
-  readonly isContract = async (id: string, limits?: ReadLimits): Promise<boolean> => {
-    const target = `/contracts/${checkId(id)}`;
-    const isIt = (found: { readonly contract_id: string }) => found.contract_id === id;
-    return (await this.#one({ target, schema: schemas.contractSchema, isIt }, limits)) !== null;
-  };
+  readonly isContract = async (id: string, limits?: ReadLimits): Promise<boolean> =>
+    (await this.#contract(id, limits)) !== null;
 
   /**
    * Serials of each collection that the account holds, ascending, all pages. An unknown account
@@ -154,25 +157,9 @@ export class MirrorClient {
     return { transactions: body.transactions, more: body.links.next !== null, partial };
   };
 
-  readonly token = async (id: string, limits?: ReadLimits) =>
-    this.#one(
-      {
-        target: `/tokens/${checkId(id)}`,
-        schema: schemas.tokenSchema,
-        isIt: ({ tokenId }) => tokenId === id,
-      },
-      limits,
-    );
+  readonly token = this.#byId("/tokens", schemas.tokenSchema, ({ tokenId }) => tokenId);
 
-  readonly topic = async (id: string, limits?: ReadLimits) =>
-    this.#one(
-      {
-        target: `/topics/${checkId(id)}`,
-        schema: schemas.topicSchema,
-        isIt: ({ topicId }) => topicId === id,
-      },
-      limits,
-    );
+  readonly topic = this.#byId("/topics", schemas.topicSchema, ({ topicId }) => topicId);
 
   /**
    * One page of messages, ascending unless the newest are asked for. The next page
@@ -270,6 +257,14 @@ export class MirrorClient {
   readonly close = async (): Promise<void> => {
     await Promise.all([this.#transport.close(), this.#comparison?.close()]);
   };
+
+  /** Reads of one kind of entity. @param idOf the id that an answer is about */
+  #byId<T>(path: string, schema: z.ZodType<T>, idOf: (found: T) => string) {
+    return async (id: string, limits?: ReadLimits) => {
+      const target = `${path}/${checkId(id)}`;
+      return this.#one({ target, schema, isIt: (found) => idOf(found) === id }, limits);
+    };
+  }
 
   #one<T>(asked: Asked<T>, limits: ReadLimits = this.#usual): Promise<T | null> {
     return within(limits, (budget) => this.#reader.one(asked, budget));
