@@ -51,17 +51,7 @@ export interface PublisherParts {
 }
 
 /** Publishes every accepted star, exactly once, for as long as it lives. */
-export interface Publisher {
-  /**
-   * Reads every topic that may be sent to up to its end, also while nothing is awaited.
-   *
-   * @returns the topics
-   * @throws MirrorError, or RetryableError when Postgres is away
-   */
-  readTopics(): Promise<readonly string[]>;
-  /** Finishes the steps in hand and releases everything else for others. */
-  close(): Promise<void>;
-}
+export type Publisher = Awaited<ReturnType<typeof startPublisher>>;
 
 /** What the alarm is about when a topic turns out to be no topic for stars. */
 const UNFIT = "settings";
@@ -77,7 +67,7 @@ const KNOW_EVERY_MS = 2_000;
  * @throws ConfigurationError when the mirror node says that a topic is not fit for stars
  * @throws RetryableError when Postgres is out of reach
  */
-export async function startPublisher(parts: PublisherParts): Promise<Publisher> {
+export async function startPublisher(parts: PublisherParts) {
   const { sql, witness, topics, log } = parts;
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
@@ -121,12 +111,19 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
   drain.soon();
 
   return {
-    async readTopics() {
+    /**
+     * Reads every topic that may be sent to up to its end, also while nothing is awaited.
+     *
+     * @returns the topics
+     * @throws MirrorError, or RetryableError when Postgres is away
+     */
+    async readTopics(): Promise<readonly string[]> {
       const kinds = TOPIC_KINDS.filter(isReady);
       await Promise.all(kinds.map((kind) => context.readToEnd(topics[kind])));
       return kinds.map((kind) => topics[kind]);
     },
-    async close() {
+    /** Finishes the steps in hand and releases everything else for others. */
+    async close(): Promise<void> {
       closing.abort();
       const inHand = Promise.all([
         drain.idle(),
