@@ -2,11 +2,20 @@ import { Agent } from "undici";
 import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
-import { type Asked, asMirrorError, judgeAnswer, type Take } from "./answer.ts";
+import {
+  type Answer,
+  type Asked,
+  asMirrorError,
+  judgeAnswer,
+  present,
+  type Take,
+  whole,
+} from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type Endpoint, exchange } from "./exchange.ts";
 import { createLanes } from "./lanes.ts";
 import { type Budget, Ending, pauseUnlessOver } from "./limits.ts";
+import { API } from "./paths.ts";
 
 /** Which mirror nodes to ask, and how hard. */
 export interface TransportOptions {
@@ -56,7 +65,10 @@ interface Turn {
 
 const UNTRIED = { tries: 0, notBefore: 0, mayAnswer: true } as const;
 
-/** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
+/**
+ * Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. Each way
+ * to ask throws MirrorError when no node gave a usable one.
+ */
 export class MirrorTransport {
   readonly #endpoints: readonly Endpoint[];
   readonly #agent = new Agent({
@@ -96,12 +108,27 @@ export class MirrorTransport {
     this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
   }
 
+  /** One thing, or null when the node says it is not there. */
+  one<T>(asked: Asked<T>, budget: Budget): Promise<T | null> {
+    return this.#ask(asked, budget, (found) => found && whole(found, asked));
+  }
+
   /**
-   * @returns what `take` makes of the answer
-   * @throws MirrorError when no node gave a usable answer
+   * A list, which is there even when it is empty.
+   *
+   * @param check throws where the next node is to be asked
    */
-  ask<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
-    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request, take));
+  list<T>(asked: Asked<T>, budget: Budget, check?: (body: T) => void): Promise<T> {
+    return this.#ask(asked, budget, (found) => {
+      const body = whole(present(found, asked), asked);
+      check?.(body);
+      return body;
+    });
+  }
+
+  /** A list of which the node may know only a part. */
+  partialList<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T>> {
+    return this.#ask(asked, budget, (found) => present(found, asked));
   }
 
   /**
@@ -117,6 +144,11 @@ export class MirrorTransport {
   close(): Promise<void> {
     this.#closing.end();
     return this.#agent.destroy();
+  }
+
+  #ask<T, R>(asked: Asked<T>, budget: Budget, take: Take<T, R>): Promise<R> {
+    const request = { budget, ...asked, target: API + asked.target };
+    return this.#enterLane(budget, () => this.#askUntilAnswered(request, take));
   }
 
   /**
