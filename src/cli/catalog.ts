@@ -7,9 +7,8 @@ import { listRecords } from "../catalogue/list-records.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { repeatedKey } from "../repeated-key.ts";
-import { act } from "./act.ts";
 import { flag, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 

@@ -11,8 +11,7 @@ import {
   type MintReport,
   reportRun,
 } from "../upkeep/holdings-check/report.ts";
-import { act } from "./act.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 

@@ -1,8 +1,7 @@
 import { defineCommand } from "citty";
 import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
-import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { recoverCommand } from "./journal-recover.ts";
 import { command, table } from "./output.ts";
 

@@ -1,9 +1,8 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
-import { act } from "./act.ts";
 import { needed, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const issue = command({

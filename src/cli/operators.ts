@@ -8,9 +8,8 @@ import {
   revokeOperator,
 } from "../keys/operators.ts";
 import { readOperatorLog } from "../store/operator-log.ts";
-import { act } from "./act.ts";
 import { needed, option, readWhole, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const NAME = { name: word("The operator's name.") };

@@ -8,9 +8,8 @@ import {
   revokePass,
 } from "../catalogue/premium.ts";
 import type { Sql } from "../store/postgres.ts";
-import { act } from "./act.ts";
 import { needed, WALLET } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const grant = passCommand("grant", "Give a wallet a pass for one season.", grantPass);

@@ -3,8 +3,8 @@ import { isDay } from "../../actors/day.ts";
 import { silentLogger } from "../log.ts";
 import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
-import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 

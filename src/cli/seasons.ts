@@ -1,9 +1,8 @@
 import { defineCommand } from "citty";
 import { dayOf, isDay, withInstants } from "../../actors/day.ts";
 import { addSeason, FOLD_TIMEOUT_MS, listSeasons } from "../catalogue/seasons.ts";
-import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const add = command({

@@ -2,8 +2,8 @@ import { defineCommand } from "citty";
 import { TerminalError } from "../errors.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { act } from "./act.ts";
 import { WALLET } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 
 const revoke = command({

@@ -5,8 +5,7 @@ import type { Topic } from "../ledger/topic.ts";
 import { createTopic } from "../publishing/create-topic.ts";
 import { createLedgerClock } from "../publishing/ledger-clock.ts";
 import { canLog } from "../store/operator-log.ts";
-import { act } from "./act.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 

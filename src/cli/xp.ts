@@ -1,8 +1,8 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
 import { creditXp } from "../catalogue/credit-xp.ts";
-import { act } from "./act.ts";
 import { needed, WALLET, word } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 
 const credit = command({

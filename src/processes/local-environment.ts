@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ownUrl } from "../addresses.ts";
-import { act } from "../cli/act.ts";
+import { act } from "../cli/database.ts";
 import {
   ConfigurationError,
   environment,
