@@ -28,14 +28,17 @@ export type Nodes = Awaited<ReturnType<typeof openNodes>>;
 export async function openNodes(options: NodesOptions) {
   const sdk = await loadSdk();
   const client = createClient(sdk, options);
+  const connections = holdNodeConnections(client);
+  const failover = createFailover<string>(() => performance.now());
+  const spread = roundRobin();
   return {
     sdk,
     client,
     deadlineMs: options.callDeadlineMs ?? CALL_DEADLINE_MS,
-    failover: createFailover<string>(() => performance.now()),
-    /** Gives each node its share of the calls. */
-    spread: roundRobin(),
-    connections: holdNodeConnections(client),
+    failover,
+    connections,
+    /** Nodes in the order to ask them: each gets its share of the calls, and one that fails is asked last. */
+    inTurn: (nodes = connections.nodes()) => failover.inOrder(spread(nodes)),
   };
 }
 
