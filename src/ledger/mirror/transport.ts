@@ -240,7 +240,7 @@ export class MirrorTransport {
 }
 
 /** `/api/v1/accounts/0.0.5/nfts?limit=100` → `/accounts/:id/nfts`: names of routes have no digits. */
-export function routeOf(target: string): string {
+function routeOf(target: string): string {
   const [path = ""] = target.replace(/^\/api\/v1/, "").split("?", 1);
   return path.replace(/\/[^/]*\d[^/]*/g, "/:id");
 }
