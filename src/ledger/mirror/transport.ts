@@ -84,27 +84,18 @@ export class MirrorTransport {
   readonly #failover = createFailover<Endpoint>(() => performance.now());
   readonly #enterLane = createLanes(() => performance.now());
   readonly #closing = new Ending();
-  readonly #log: Logger;
+  readonly #options: TransportOptions;
   /** Between two requests, when a rate is given. */
   readonly #spacingMs: number;
-  readonly #onRequest: OnRequest | undefined;
-  readonly #firstAnswerMs: number;
   #nextAt = 0;
   #hasAnswered = false;
   #last: ReadonlySet<object> = new Set();
 
-  constructor({
-    urls,
-    log,
-    requestsPerSecond = Number.POSITIVE_INFINITY,
-    firstAnswerMs = Number.POSITIVE_INFINITY,
-    onRequest,
-  }: TransportOptions) {
+  constructor(options: TransportOptions) {
+    const { urls, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     if (urls.length === 0) throw new RangeError("at least one mirror node URL is needed");
     this.#endpoints = urls.map(readEndpoint);
-    this.#log = log;
-    this.#onRequest = onRequest;
-    this.#firstAnswerMs = firstAnswerMs;
+    this.#options = options;
     this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
   }
 
@@ -160,7 +151,8 @@ export class MirrorTransport {
    */
   async #askUntilAnswered<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
     const { budget } = request;
-    const silentUntil = performance.now() + this.#firstAnswerMs;
+    const { firstAnswerMs = Number.POSITIVE_INFINITY } = this.#options;
+    const silentUntil = performance.now() + firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
     budget.last ??= this.#last;
     const { last } = budget;
@@ -201,10 +193,11 @@ export class MirrorTransport {
     take: Take<T, R>,
   ): Promise<R> {
     const { target, budget, endsAt, others } = request;
+    const { log, onRequest } = this.#options;
     const node = endpoint.origin;
     let sentAt = performance.now();
     const report = (outcome: string): void =>
-      this.#onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
+      onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
       sentAt = performance.now();
@@ -216,7 +209,7 @@ export class MirrorTransport {
       const taken = take(answer);
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
-      if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
+      if (this.#failover.answered(endpoint)) log.info({ node }, "mirror node answers again");
       return taken;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
@@ -224,7 +217,7 @@ export class MirrorTransport {
       const isUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
       // One line when a node starts to fail; the rest is for those who look closer.
       const starts = !isUnwanted && this.#failover.failed(endpoint);
-      this.#log[starts ? "warn" : "debug"]({ node, fault: error.fault }, error.message);
+      log[starts ? "warn" : "debug"]({ node, fault: error.fault }, error.message);
       throw error;
     }
   }
