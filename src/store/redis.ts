@@ -90,8 +90,15 @@ export async function connectRedis(url: string): Promise<Redis> {
 /** Waits for a client's connection, but no longer than this. */
 export async function readySoon(redis: Redis, withinMs: number): Promise<void> {
   if (redis.isReady) return;
-  const ready = new Promise((resolve) => redis.once("ready", resolve));
-  await withDeadline(ready, withinMs).catch(() => undefined);
+  await new Promise<void>((resolve) => {
+    const ready = (): void => {
+      clearTimeout(timer);
+      redis.off("ready", ready);
+      resolve();
+    };
+    const timer = setTimeout(ready, withinMs);
+    redis.once("ready", ready);
+  });
 }
 
 /**
