@@ -32,8 +32,8 @@ async function drainWith(change: Partial<PublishContext>, isKnown = true): Promi
     if (isKnown) await until("all are taken up", isTakenUp, 60_000);
   }
   await drain.idle();
+  // What is due later stays as it is.
   closing.abort();
-  await drain.idle();
 }
 
 test("a long queue is worked through, oldest first, a bounded number at a time (A21 outbox-gap, P7)", async () => {
