@@ -120,11 +120,8 @@ async function openExports(given: Given, { api }: Wanted): Promise<Exports | nul
     const headers: ExportHeader[] = [];
     for (const day of days.slice(0, -1)) {
       // The audit itself reports a day that cannot be read.
-      headers.push(
-        ...(await readHeader(source, day)
-          .then((one) => [one])
-          .catch(() => [])),
-      );
+      const header = await readHeader(source, day).catch(() => undefined);
+      if (header !== undefined) headers.push(header);
     }
     return { source, days, headers: [...headers, newest] };
   } catch (error) {

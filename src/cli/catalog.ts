@@ -1,15 +1,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
-import { type Approval, approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
-import { type Imported, importCatalog } from "../catalogue/import-catalog.ts";
+import { approveRecord, rejectRecord } from "../catalogue/approve-records.ts";
+import { importCatalog } from "../catalogue/import-catalog.ts";
 import { listRecords } from "../catalogue/list-records.ts";
 import { readRecordType } from "../catalogue/record-type.ts";
 import { TerminalError } from "../errors.ts";
 import { repeatedKey } from "../repeated-key.ts";
-import { act } from "./act.ts";
 import { flag, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -26,12 +25,11 @@ const importFile = command({
     const { EVENT_SOURCES } = readCommandSettings(["DATABASE_URL"]);
     const catalog = await readJsonFile(file);
     const options = { approve, eventSources: EVENT_SOURCES ?? [] };
-    const how = {
-      name: "catalogue.import",
-      subject: file,
-      end: (details: Imported) => ({ details: { ...details } }),
-    };
-    return act(how, (sql) => importCatalog(sql, catalog, options));
+    return act(
+      { name: "catalogue.import", subject: file },
+      (sql) => importCatalog(sql, catalog, options),
+      (details) => ({ details: { ...details } }),
+    );
   },
   text: ({ imported, approved }) => {
     const parts = Object.entries(imported).map(([list, count]) => `${count} ${list}`);
@@ -84,8 +82,7 @@ async function onRecord(
 ) {
   const recordType = readRecordType(type);
   const how = { name, subject: `${recordType}/${id}` };
-  const changed: Approval = await act(how, (sql) => change(sql, recordType, id));
-  return withInstants(changed);
+  return withInstants(await act(how, (sql) => change(sql, recordType, id)));
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -1,10 +1,13 @@
+import { userInfo } from "node:os";
+import { type Act, type ActEnd, actLogged } from "../store/logged-act.ts";
+import type { Actor } from "../store/operator-log.ts";
 import { type Sql, withPostgres } from "../store/postgres.ts";
 import { readCommandSettings } from "./settings.ts";
 
 /** A command works alone and may take its time: bulk work is not held to a request's deadline. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
-export interface CommandPool {
+interface CommandPool {
   /** The database, where it is not the one of `DATABASE_URL`. */
   readonly url?: string;
   readonly statementTimeoutMs?: number;
@@ -21,4 +24,41 @@ export function withDatabase<T>(
 ): Promise<T> {
   const statementTimeoutMs = STATEMENT_TIMEOUT_MS;
   return withPostgres(url, { connections: 2, statementTimeoutMs, ...pool }, work);
+}
+
+/** An act of the command line, as the operator log names it. */
+interface CommandAct extends Omit<Act, "actor"> {
+  /** Where the command has opened the database for more than this. */
+  readonly on?: Sql;
+  /** Else how it is opened. */
+  readonly pool?: CommandPool;
+}
+
+/**
+ * Does something on the database of a command, with its lines in the operator log.
+ *
+ * @param end says how it ended; the log's sentence where it needs one
+ * @throws what `work` throws
+ */
+export async function act<T>(
+  { on, pool, ...about }: CommandAct,
+  work: (sql: Sql) => Promise<T>,
+  end?: (result: T) => Partial<ActEnd>,
+): Promise<T> {
+  if (on === undefined) return withDatabase((sql) => act({ ...about, on: sql }, work, end), pool);
+  const { result } = await actLogged(on, { ...about, actor: commandActor() }, async () => {
+    const result = await work(on);
+    return { notice: "", ...end?.(result), result };
+  });
+  return result;
+}
+
+/** The login that runs the command; a container's user may have no name. */
+function commandActor(): Actor {
+  const origin = { sessionId: null, origin: "command" };
+  try {
+    return { operator: userInfo().username, ...origin };
+  } catch {
+    return { operator: `uid ${process.getuid?.() ?? "unknown"}`, ...origin };
+  }
 }

@@ -11,8 +11,7 @@ import {
   type MintReport,
   reportRun,
 } from "../upkeep/holdings-check/report.ts";
-import { actOn } from "./act.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -32,15 +31,13 @@ const run = command({
 
 export const subcommand = defineCommand({ subCommands: { run } });
 
-const HOW = {
-  name: "holdings.run",
-  subject: "all forever mints",
-  end: ({ mints }: CheckReport) => {
-    const of = (part: "removed" | "deferred") =>
-      mints.reduce((sum, mint) => sum + mint[part].length, 0);
-    return { notice: `${of("removed")} removed, ${of("deferred")} left open.` };
-  },
-};
+const HOW = { name: "holdings.run", subject: "all forever mints" };
+
+function endOf({ mints }: CheckReport) {
+  const of = (part: "removed" | "deferred") =>
+    mints.reduce((sum, mint) => sum + mint[part].length, 0);
+  return { notice: `${of("removed")} removed, ${of("deferred")} left open.` };
+}
 
 async function checkNow(): Promise<CheckReport> {
   const settings = readCommandSettings([
@@ -58,7 +55,8 @@ async function checkNow(): Promise<CheckReport> {
     const collections = { A: COLLECTION_A_ID, B: COLLECTION_B_ID };
     try {
       const check = createHoldingsCheck({ sql, mirror, clock, log, collections });
-      return await actOn(sql, HOW, async () => reportRun(sql, await check.runNow()));
+      const work = async () => reportRun(sql, await check.runNow());
+      return await act({ ...HOW, on: sql }, work, endOf);
     } finally {
       clock.stop();
       await mirror.close();

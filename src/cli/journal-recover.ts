@@ -5,10 +5,9 @@ import { refuseSwapped } from "../publishing/check-topic.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
 import { runFirst, type Sql, withPostgres } from "../store/postgres.ts";
-import { act } from "./act.ts";
 import { flag, option } from "./arguments.ts";
 import { ARGS, openMirror, urlOf } from "./audit-flags.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command } from "./output.ts";
 import { progressBar } from "./progress-bar.ts";
 import { readCommandSettings } from "./settings.ts";
@@ -55,7 +54,7 @@ export const recoverCommand = command({
           onProgress: bar.show,
         });
       };
-      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work));
+      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work, endOf));
       const recovered = await alone(url, run);
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
@@ -84,14 +83,14 @@ async function alone<T>(url: string, run: () => Promise<T>): Promise<T> {
   });
 }
 
-const HOW = {
-  name: "journal.recover",
-  subject: "journal",
-  end: ({ written, recovered, adopted, conflicts }: Recovered) => ({
+const HOW = { name: "journal.recover", subject: "journal" };
+
+function endOf({ written, recovered, adopted, conflicts }: Recovered) {
+  return {
     notice: written ? `${recovered} stars recovered.` : "Nothing was written.",
     details: { written, recovered, adopted, conflicts },
-  }),
-};
+  };
+}
 
 async function openExports(
   folder: string | undefined,

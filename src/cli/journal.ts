@@ -1,8 +1,7 @@
 import { defineCommand } from "citty";
 import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
-import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { recoverCommand } from "./journal-recover.ts";
 import { command, table } from "./output.ts";
 
@@ -28,16 +27,12 @@ const accept = command({
   },
   async work({ reason }) {
     if (reason.trim() === "") throw new Error("--reason is empty");
-    const how = {
-      name: "journal.accept-loss",
-      subject: "journal",
-      reason,
-      end: (accepted: number) => ({
-        notice: `${accepted} messages have no star in this journal.`,
-        details: { accepted },
-      }),
-    };
-    return { accepted: await act(how, acceptLoss), reason };
+    const how = { name: "journal.accept-loss", subject: "journal", reason };
+    const accepted = await act(how, acceptLoss, (accepted) => ({
+      notice: `${accepted} messages have no star in this journal.`,
+      details: { accepted },
+    }));
+    return { accepted, reason };
   },
   text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
 });

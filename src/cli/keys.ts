@@ -1,9 +1,8 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
-import { type IssuedKey, issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
-import { act } from "./act.ts";
+import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
 import { needed, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const issue = command({
@@ -12,12 +11,12 @@ const issue = command({
     name: { ...needed("Whose key it is."), valueHint: "name" },
   },
   async work({ name }) {
-    const how = {
-      name: "keys.issue",
-      subject: name,
-      end: ({ id }: IssuedKey) => ({ details: { id } }),
-    };
-    return withInstants(await act(how, (sql) => issueKey(sql, name)));
+    const issued = await act(
+      { name: "keys.issue", subject: name },
+      (sql) => issueKey(sql, name),
+      ({ id }) => ({ details: { id } }),
+    );
+    return withInstants(issued);
   },
   text: ({ id, name, key }) =>
     `${key}\n\nThe key of ${name}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard keys revoke ${id}`,

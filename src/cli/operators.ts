@@ -8,9 +8,8 @@ import {
   revokeOperator,
 } from "../keys/operators.ts";
 import { readOperatorLog } from "../store/operator-log.ts";
-import { act } from "./act.ts";
 import { needed, option, readWhole, word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const NAME = { name: word("The operator's name.") };
@@ -25,8 +24,12 @@ const add = command({
   description: "Add an operator; the token is shown only now.",
   args: NAME_AND_ROLE,
   async work({ name, role }) {
-    const how = { name: "operators.add", subject: name, end: () => ({ details: { role } }) };
-    return withInstants(await act(how, (sql) => addOperator(sql, { name, role })));
+    const added = await act(
+      { name: "operators.add", subject: name },
+      (sql) => addOperator(sql, { name, role }),
+      () => ({ details: { role } }),
+    );
+    return withInstants(added);
   },
   text: ({ name, role, token }) =>
     `${token}\n\nThe token of ${name}, ${role}. Keep it: it is not stored and cannot be shown again.\nTo revoke it: starboard operators revoke ${JSON.stringify(name)}`,
@@ -49,8 +52,11 @@ const change = command({
   description: "Give an operator another role; it counts at once.",
   args: NAME_AND_ROLE,
   work({ name, role }) {
-    const how = { name: "operators.change", subject: name, end: () => ({ details: { role } }) };
-    return act(how, (sql) => changeRole(sql, { name, role }));
+    return act(
+      { name: "operators.change", subject: name },
+      (sql) => changeRole(sql, { name, role }),
+      () => ({ details: { role } }),
+    );
   },
   text: ({ name, role }) => `${name} is ${role} now`,
 });

@@ -8,9 +8,8 @@ import {
   revokePass,
 } from "../catalogue/premium.ts";
 import type { Sql } from "../store/postgres.ts";
-import { act } from "./act.ts";
 import { needed, WALLET } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const grant = passCommand("grant", "Give a wallet a pass for one season.", grantPass);
@@ -37,12 +36,12 @@ function passCommand(
     },
     async work({ wallet, season }) {
       const pass = { wallet, seasonId: season };
-      const how = {
-        name: `premium.${name}`,
-        subject: wallet,
-        end: () => ({ details: { season } }),
-      };
-      return withInstants(await act(how, (sql) => change(sql, pass)));
+      const changed = await act(
+        { name: `premium.${name}`, subject: wallet },
+        (sql) => change(sql, pass),
+        () => ({ details: { season } }),
+      );
+      return withInstants(changed);
     },
     text: ({ wallet, seasonId }) =>
       `${name === "grant" ? "granted" : "revoked"}: ${wallet}, season ${seasonId}`,

@@ -4,9 +4,8 @@ import { publishingBody, publishingState } from "../publishing/publishing-state.
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
 import { redriveStar } from "../publishing/redrive.ts";
 import { UUID } from "../uuid.ts";
-import { act } from "./act.ts";
 import { word } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const refused = (message: string) => new TerminalError("NOT_FOUND", message);

@@ -1,12 +1,10 @@
 import { defineCommand } from "citty";
 import { isDay } from "../../actors/day.ts";
-import { RetryableError } from "../errors.ts";
 import { silentLogger } from "../log.ts";
-import { closeRedis, connectRedis } from "../store/redis.ts";
 import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
-import { act } from "./act.ts";
 import { needed } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -19,16 +17,15 @@ const reoffer = command({
   async work({ day }) {
     if (!isDay(day)) throw new Error("--day must be a date such as 2026-11-20");
     const { REDIS_URL } = readCommandSettings(["DATABASE_URL", "REDIS_URL"]);
-    await refuseAway(REDIS_URL);
     const queue = openRewardsQueue(REDIS_URL, silentLogger);
     try {
       await queue.ready();
-      const how = {
-        name: "rewards.reoffer",
-        subject: day,
-        end: (offered: number) => ({ details: { offered } }),
-      };
-      return { day, offered: await act(how, (sql) => reofferDay(sql, queue, day)) };
+      const offered = await act(
+        { name: "rewards.reoffer", subject: day },
+        (sql) => reofferDay(sql, queue, day),
+        (offered) => ({ details: { offered } }),
+      );
+      return { day, offered };
     } finally {
       await queue.close();
     }
@@ -37,11 +34,3 @@ const reoffer = command({
 });
 
 export const subcommand = defineCommand({ subCommands: { reoffer } });
-
-/** The queue connects in the background, again and again, and does not say why it cannot. */
-async function refuseAway(url: string): Promise<void> {
-  const redis = await connectRedis(url).catch((error: unknown) => {
-    throw new RetryableError("UNAVAILABLE", "Redis is out of reach", 1, error);
-  });
-  await closeRedis(redis);
-}

@@ -1,9 +1,8 @@
 import { defineCommand } from "citty";
 import { dayOf, isDay, withInstants } from "../../actors/day.ts";
-import { addSeason, FOLD_TIMEOUT_MS, listSeasons, type Season } from "../catalogue/seasons.ts";
-import { act } from "./act.ts";
+import { addSeason, FOLD_TIMEOUT_MS, listSeasons } from "../catalogue/seasons.ts";
 import { needed } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 
 const add = command({
@@ -19,13 +18,12 @@ const add = command({
       startsAt: readInstant("starts", starts),
       endsAt: readInstant("ends", ends),
     };
-    const how = {
-      name: "seasons.add",
-      subject: name,
-      pool: { statementTimeoutMs: FOLD_TIMEOUT_MS },
-      end: (season: Season) => ({ details: withInstants(season) }),
-    };
-    return withInstants(await act(how, (sql) => addSeason(sql, season)));
+    const added = await act(
+      { name: "seasons.add", subject: name, pool: { statementTimeoutMs: FOLD_TIMEOUT_MS } },
+      (sql) => addSeason(sql, season),
+      (added) => ({ details: withInstants(added) }),
+    );
+    return withInstants(added);
   },
   text: ({ id, name, startsAt, endsAt }) => `${id}  ${name}: ${startsAt} to ${endsAt}`,
 });

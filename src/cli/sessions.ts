@@ -2,8 +2,8 @@ import { defineCommand } from "citty";
 import { TerminalError } from "../errors.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import { act } from "./act.ts";
 import { WALLET } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 
 const revoke = command({
@@ -15,12 +15,11 @@ const revoke = command({
     if (!isEntityId(wallet)) {
       throw new TerminalError("INVALID_REQUEST", "the wallet must be an account id like 0.0.1001");
     }
-    const how = {
-      name: "sessions.revoke",
-      subject: wallet,
-      end: (revoked: number) => ({ details: { revoked } }),
-    };
-    const revoked = await act(how, (sql) => revokeSessions(sql, wallet));
+    const revoked = await act(
+      { name: "sessions.revoke", subject: wallet },
+      (sql) => revokeSessions(sql, wallet),
+      (revoked) => ({ details: { revoked } }),
+    );
     return { wallet, revoked };
   },
   text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,

@@ -5,8 +5,7 @@ import type { Topic } from "../ledger/topic.ts";
 import { createTopic } from "../publishing/create-topic.ts";
 import { createLedgerClock } from "../publishing/ledger-clock.ts";
 import { canLog } from "../store/operator-log.ts";
-import { actOn } from "./act.ts";
-import { withDatabase } from "./database.ts";
+import { act, withDatabase } from "./database.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
@@ -51,11 +50,11 @@ async function createBoth(topic: Topic) {
 /** Topics may be made before there is a database, and then leave no line. */
 async function withLines(hasDatabase: boolean, work: () => Promise<Topics>): Promise<Topics> {
   if (!hasDatabase) return work();
-  return withDatabase(async (sql) => ((await canLog(sql)) ? actOn(sql, HOW, work) : work()));
+  return withDatabase(async (sql) =>
+    (await canLog(sql))
+      ? act({ ...HOW, on: sql }, work, (details) => ({ details: { ...details } }))
+      : work(),
+  );
 }
 
-const HOW = {
-  name: "topics.create",
-  subject: "both topics",
-  end: (details: Topics) => ({ details: { ...details } }),
-};
+const HOW = { name: "topics.create", subject: "both topics" };

@@ -1,8 +1,8 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
-import { type BookedCredit, creditXp } from "../catalogue/credit-xp.ts";
-import { act } from "./act.ts";
+import { creditXp } from "../catalogue/credit-xp.ts";
 import { needed, WALLET, word } from "./arguments.ts";
+import { act } from "./database.ts";
 import { command } from "./output.ts";
 
 const credit = command({
@@ -15,13 +15,12 @@ const credit = command({
   },
   async work({ wallet, points, reason, id }) {
     const asked = { id, wallet, points: readPoints(points), reason };
-    const how = {
-      name: "xp.credit",
-      subject: wallet,
-      reason,
-      end: (booked: BookedCredit) => ({ details: withInstants(booked) }),
-    };
-    return withInstants(await act(how, (sql) => creditXp(sql, asked)));
+    const booked = await act(
+      { name: "xp.credit", subject: wallet, reason },
+      (sql) => creditXp(sql, asked),
+      (booked) => ({ details: withInstants(booked) }),
+    );
+    return withInstants(booked);
   },
   text: ({ wallet, points, seasonId }) =>
     `booked: ${points} to ${wallet}, ${seasonId === null ? "while no season is on" : `season ${seasonId}`}`,

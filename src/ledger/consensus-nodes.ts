@@ -1,11 +1,8 @@
 import type * as Sdk from "@hashgraph/sdk";
-import {
-  holdNodeConnections,
-  type NodeConnections,
-} from "../vendor-patches/sdk-node-connections.ts";
+import { holdNodeConnections } from "../vendor-patches/sdk-node-connections.ts";
 import { keepNoTimestamps } from "../vendor-patches/sdk-timestamps.ts";
 import { withDeadline } from "../with-deadline.ts";
-import { createFailover, type Failover, roundRobin } from "./failover.ts";
+import { createFailover, roundRobin } from "./failover.ts";
 
 /** How the consensus nodes of a network are reached. */
 export interface NodesOptions {
@@ -20,15 +17,7 @@ export interface NodesOptions {
 const CALL_DEADLINE_MS = 3_000;
 
 /** The consensus nodes of a network, as they are asked; `connections` are to be closed. */
-export interface Nodes {
-  readonly sdk: typeof Sdk;
-  readonly client: Sdk.Client;
-  readonly deadlineMs: number;
-  readonly failover: Failover<string>;
-  /** Gives each node its share of the calls. */
-  readonly spread: ReturnType<typeof roundRobin>;
-  readonly connections: NodeConnections;
-}
+export type Nodes = Awaited<ReturnType<typeof openNodes>>;
 
 /**
  * Opens the nodes of a network through the SDK, which is loaded here and not before: it takes most
@@ -36,19 +25,20 @@ export interface Nodes {
  *
  * @throws RangeError when the local network has no nodes
  */
-export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const { callDeadlineMs: deadlineMs = CALL_DEADLINE_MS } = options;
-  const now = (): number => performance.now();
+export async function openNodes(options: NodesOptions) {
   const sdk = await loadSdk();
   const client = createClient(sdk, options);
-  const connections = holdNodeConnections(client, now);
+  const connections = holdNodeConnections(client);
+  const failover = createFailover<string>(() => performance.now());
+  const spread = roundRobin();
   return {
     sdk,
     client,
-    deadlineMs,
-    failover: createFailover(now),
-    spread: roundRobin(),
+    deadlineMs: options.callDeadlineMs ?? CALL_DEADLINE_MS,
+    failover,
     connections,
+    /** Nodes in the order to ask them: each gets its share of the calls, and one that fails is asked last. */
+    inTurn: (nodes = connections.nodes()) => failover.inOrder(spread(nodes)),
   };
 }
 

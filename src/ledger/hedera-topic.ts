@@ -84,8 +84,8 @@ async function sign(
   transaction: Sdk.Transaction,
   validStart: bigint,
 ): Promise<PreparedTransaction> {
-  const { sdk, key, payer, failover, spread, connections } = session;
-  const nodes = failover.inOrder(spread(connections.nodes())).slice(0, NODES_PER_MESSAGE);
+  const { sdk, key, payer } = session;
+  const nodes = session.inTurn().slice(0, NODES_PER_MESSAGE);
   transaction
     .setTransactionId(sdkTransactionId(sdk, { payer, validStart }))
     .setNodeAccountIds(nodes.map((node) => sdk.AccountId.fromString(node)))
@@ -101,11 +101,9 @@ async function sign(
 }
 
 async function send(session: Session, signedBytes: Uint8Array): Promise<SendOutcome> {
-  const { sdk, failover, spread, connections } = session;
-  const known = new Set(connections.nodes());
-  const byNode = perNode(sdk, signedBytes);
-  const nodes = [...byNode.keys()].filter((each) => known.has(each));
-  const [node = ""] = failover.inOrder(spread(nodes));
+  const known = new Set(session.connections.nodes());
+  const byNode = perNode(session.sdk, signedBytes);
+  const [node = ""] = session.inTurn([...byNode.keys()].filter((each) => known.has(each)));
   const transaction = byNode.get(node);
   if (transaction === undefined) {
     return { kind: "unsendable", why: "signed for no node that this network has" };
@@ -130,8 +128,8 @@ function perNode(sdk: typeof Sdk, signedBytes: Uint8Array): ReadonlyMap<string, 
 
 /** Never by `response.getReceipt()`: that one may submit again, under another id. */
 async function receipt(session: Session, transactionId: string): Promise<ReceiptOutcome> {
-  const { sdk, failover, spread, connections } = session;
-  const [node = ""] = failover.inOrder(spread(connections.nodes()));
+  const { sdk } = session;
+  const [node = ""] = session.inTurn();
   const query = new sdk.TransactionReceiptQuery()
     .setTransactionId(sdkTransactionId(sdk, parseTransactionId(transactionId)))
     .setNodeAccountIds([sdk.AccountId.fromString(node)])

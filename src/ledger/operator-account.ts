@@ -33,7 +33,7 @@ export async function readOperatorAccount(
 }
 
 /** Tinybars a message costs; without a rate the most that we would ever pay. */
-export function messageCost(rate: MirrorExchangeRate | null): number {
+function messageCost(rate: MirrorExchangeRate | null): number {
   if (rate === null) return bounds.transactionFeeMaxTinybars;
   return Math.ceil((MESSAGE_CENTS * TINYBARS_PER_HBAR * rate.hbars) / rate.cents);
 }

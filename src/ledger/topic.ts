@@ -20,23 +20,16 @@ export interface Topic {
   /** Asks one node, once, for the receipt of `0.0.n@s.nnnnnnnnn`. Never rejects. */
   receipt(transactionId: string): Promise<ReceiptOutcome>;
   /** Signs the creation of a topic that only the payer may write to and that cannot be changed. */
-  prepareTopic(topic: NewTopic): Promise<PreparedTransaction>;
+  prepareTopic(topic: Pick<TopicMessage, "memo" | "validStart">): Promise<PreparedTransaction>;
   close(): void;
 }
 
 export interface TopicMessage {
   readonly topicId: string;
   readonly message: string;
-  /** At most 100 bytes. */
-  readonly memo: string;
-  /** Nanoseconds since the epoch; with the payer it is the transaction's id. */
-  readonly validStart: bigint;
-}
-
-export interface NewTopic {
   /** At most 100 bytes, for everyone to read. */
   readonly memo: string;
-  /** As in `TopicMessage`. */
+  /** Nanoseconds since the epoch; with the payer it is the transaction's id. */
   readonly validStart: bigint;
 }
 

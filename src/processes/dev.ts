@@ -1,6 +1,6 @@
 import { defineCommand } from "citty";
 import { isLoopback } from "../addresses.ts";
-import { act } from "../cli/act.ts";
+import { act } from "../cli/database.ts";
 import { demoVoterClient } from "../cli/demo-voting.ts";
 import { refuseMore } from "../cli/output.ts";
 import { startVoters } from "../demo/voters.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ownUrl } from "../addresses.ts";
-import { actOn } from "../cli/act.ts";
+import { act } from "../cli/database.ts";
 import {
   ConfigurationError,
   environment,
@@ -152,8 +152,8 @@ function ownPostgres(folder: string) {
 async function issueDemoKey(sql: Sql): Promise<string> {
   for (const { id, name, revokedAt } of await listKeys(sql)) {
     if (name !== DEMO_KEY_NAME || revokedAt !== null) continue;
-    await actOn(sql, { name: "keys.revoke", subject: id }, () => revokeKey(sql, id));
+    await act({ name: "keys.revoke", subject: id, on: sql }, () => revokeKey(sql, id));
   }
-  const how = { name: "keys.issue", subject: DEMO_KEY_NAME };
-  return (await actOn(sql, how, () => issueKey(sql, DEMO_KEY_NAME))).key;
+  const how = { name: "keys.issue", subject: DEMO_KEY_NAME, on: sql };
+  return (await act(how, () => issueKey(sql, DEMO_KEY_NAME))).key;
 }

@@ -13,11 +13,6 @@ export const TOPIC_SETTINGS = {
   asset: "ASSET_VOTES_TOPIC_ID",
 } as const;
 
-interface TopicToCheck {
-  readonly topicId: string;
-  readonly setting: string;
-}
-
 /** A topic just made is seen by mirror nodes some seconds later. */
 const NEW_TOPIC_PATIENCE_MS = 20_000;
 const LOOK_EVERY_MS = 500;
@@ -42,7 +37,7 @@ export interface TopicCheck {
  */
 export async function checkTopic(
   parts: TopicCheck,
-  { topicId, setting }: TopicToCheck,
+  { topicId, setting }: { readonly topicId: string; readonly setting: string },
 ): Promise<void> {
   const found = await findTopic(parts, topicId);
   const fault = unfitBecause(found);

@@ -28,9 +28,9 @@ export function createDrain(
 ) {
   const inHand = new Map<string, { readonly kind: TopicKind; readonly done: Promise<void> }>();
   const hungry = new Set<TopicKind>();
-  let looking: Promise<number> | undefined;
+  let looking: Promise<void> | undefined;
   let lookAgain = false;
-  const reminder = createReminder(() => void look());
+  const reminder = createReminder(() => look());
 
   const countInHand = (kind: TopicKind): number =>
     [...inHand.values()].filter((work) => work.kind === kind).length;
@@ -49,8 +49,7 @@ export function createDrain(
     inHand.set(star.starId, { kind, done });
   };
 
-  const lookOnce = async (): Promise<number> => {
-    let taken = 0;
+  const lookOnce = async (): Promise<void> => {
     for (const kind of TOPIC_KINDS) {
       const { gate } = context.lanes[kind];
       const free = IN_HAND_MAX - countInHand(kind);
@@ -68,45 +67,33 @@ export function createDrain(
       for (const star of stars) takeUp(kind, star, outbox);
       // A shut gate says itself when it wants to be tried again.
       if (gate.isShut && hungry.has(kind)) lookIn(gate.retryInMs());
-      taken += stars.length;
     }
-    return taken;
   };
 
   /** One look at a time; another one asked for meanwhile follows at once. */
-  const look = (): Promise<number> => {
+  const look = (): void => {
     lookAgain = looking !== undefined;
     looking ??= lookOnce()
       .catch((error: unknown) => {
         context.alerts.failed("database");
         context.alerts.log.debug({ err: error }, "the outbox could not be read");
         lookIn(OUTAGE_DELAY_MS);
-        return 0;
       })
       .finally(() => {
         looking = undefined;
         if (lookAgain) lookIn(0);
         lookAgain = false;
       });
-    return looking;
-  };
-
-  const idle = async (): Promise<void> => {
-    await looking;
-    while (inHand.size > 0) await Promise.all([...inHand.values()].map(({ done }) => done));
   };
 
   return {
     /** Looks at the outbox soon; never throws, never waits. */
     soon: (): void => lookIn(0),
-    /** Resolves when nothing is due and nothing is in hand any more. */
-    async untilNothingIsDue(): Promise<void> {
-      while ((await look()) > 0 || inHand.size > 0) await idle();
-    },
     /** Resolves when nothing is in hand. */
     async idle(): Promise<void> {
       reminder.forget();
-      await idle();
+      await looking;
+      while (inHand.size > 0) await Promise.all([...inHand.values()].map(({ done }) => done));
     },
   };
 }

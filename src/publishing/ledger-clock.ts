@@ -6,20 +6,7 @@ import { bounds } from "../bounds.ts";
  * a consensus timestamp was reached, an id was refused as too old, or as not valid yet.
  * So a wrong clock, whichever way, costs a few refused sends and never stops the queue.
  */
-export interface LedgerClock {
-  /** Nanoseconds since the epoch. */
-  now(): bigint;
-  /** Where the next transaction id may start: a little in the past, as nodes want it. */
-  nextStart(): bigint;
-  /** The ledger has reached this time. */
-  sawConsensus(timestamp: bigint): void;
-  /** A node took an id that starts at `nextStart`: the guesses were good enough. */
-  accepted(): void;
-  /** INVALID_TRANSACTION_START: the ledger has not reached the start of that id. */
-  refusedAsEarly(validStart: bigint): void;
-  /** TRANSACTION_EXPIRED: the ledger has come too close to the end of that id. */
-  refusedAsExpired(validUntil: bigint): void;
-}
+export type LedgerClock = ReturnType<typeof createLedgerClock>;
 
 const SECOND = 1_000_000_000n;
 /** A start ahead of a node's clock is refused; ten seconds forgive that much between them. */
@@ -36,7 +23,7 @@ const SAME_GUESS = 5n * SECOND;
 const FIRST_STEP = 20n * SECOND;
 
 /** @param machineNow this machine's clock in nanoseconds; must not jump */
-export function createLedgerClock(machineNow: () => bigint = monotonicNow): LedgerClock {
+export function createLedgerClock(machineNow: () => bigint = monotonicNow) {
   let offset = 0n;
   /** The newest facts, as offsets: the ledger is at least, and not yet, this far. */
   let floor: bigint | undefined;
@@ -60,14 +47,19 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
   };
 
   return {
-    now: () => machineNow() + offset,
-    nextStart: () => machineNow() + offset - START_BEHIND,
+    /** Nanoseconds since the epoch. */
+    now: (): bigint => machineNow() + offset,
+    /** Where the next transaction id may start: a little in the past, as nodes want it. */
+    nextStart: (): bigint => machineNow() + offset - START_BEHIND,
+    /** The ledger has reached this time. */
     sawConsensus: atLeast,
-    accepted() {
+    /** A node took an id that starts at `nextStart`: the guesses were good enough. */
+    accepted(): void {
       step = FIRST_STEP;
       ceiling = undefined;
     },
-    refusedAsEarly(validStart) {
+    /** INVALID_TRANSACTION_START: the ledger has not reached the start of that id. */
+    refusedAsEarly(validStart: bigint): void {
       // Dated by an earlier guess, whose refusal has been counted already.
       if (validStart + START_BEHIND > machineNow() + offset + SAME_GUESS) return;
       ceiling = validStart - machineNow();
@@ -78,7 +70,8 @@ export function createLedgerClock(machineNow: () => bigint = monotonicNow): Ledg
       const guess = floor === undefined ? ceiling - nextStep() : between(floor, ceiling);
       offset = min(offset, guess);
     },
-    refusedAsExpired(validUntil) {
+    /** TRANSACTION_EXPIRED: the ledger has come too close to the end of that id. */
+    refusedAsExpired(validUntil: bigint): void {
       const dated = validUntil - VALID_FOR + START_BEHIND;
       const isStale = dated < machineNow() + offset - SAME_GUESS;
       atLeast(validUntil - VALIDITY_BUFFER);

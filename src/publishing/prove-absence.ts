@@ -16,7 +16,7 @@ const SECOND = 1_000_000_000n;
 /** How far past the end of an id's time a mirror node must have come on a quiet topic. */
 const QUIET_MARGIN = 60n * SECOND;
 /** Replicas behind one address may be apart: the same finding so often, so far apart. */
-export const QUIET_ROUNDS = 3;
+const QUIET_ROUNDS = 3;
 export const QUIET_ROUND_APART_MS = 5_000;
 /** Beside a row of these the same id may take effect, by way of another node: its receipt is the first other one. */
 const NO_PROOF: ReadonlySet<string> = new Set([

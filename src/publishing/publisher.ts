@@ -51,19 +51,7 @@ export interface PublisherParts {
 }
 
 /** Publishes every accepted star, exactly once, for as long as it lives. */
-export interface Publisher {
-  /** Resolves when nothing is due; what waits for the ledger or its mirror may be left. */
-  drainNow(): Promise<void>;
-  /**
-   * Reads every topic that may be sent to up to its end, also while nothing is awaited.
-   *
-   * @returns the topics
-   * @throws MirrorError, or RetryableError when Postgres is away
-   */
-  readTopics(): Promise<readonly string[]>;
-  /** Finishes the steps in hand and releases everything else for others. */
-  close(): Promise<void>;
-}
+export type Publisher = Awaited<ReturnType<typeof startPublisher>>;
 
 /** What the alarm is about when a topic turns out to be no topic for stars. */
 const UNFIT = "settings";
@@ -79,7 +67,7 @@ const KNOW_EVERY_MS = 2_000;
  * @throws ConfigurationError when the mirror node says that a topic is not fit for stars
  * @throws RetryableError when Postgres is out of reach
  */
-export async function startPublisher(parts: PublisherParts): Promise<Publisher> {
+export async function startPublisher(parts: PublisherParts) {
   const { sql, witness, topics, log } = parts;
   const closing = new AbortController();
   // Every star in hand listens, and not one more.
@@ -110,34 +98,36 @@ export async function startPublisher(parts: PublisherParts): Promise<Publisher> 
     await context.failpoint("sweep.scan");
     drain.soon();
     await context.failpoint("sweep.enqueued");
-    await look();
   };
-  let isSweeping = false;
-  const timer = setInterval(async () => {
-    if (isSweeping) return drain.soon();
-    isSweeping = true;
-    await sweep().catch(() => alerts.failed("sweep"));
-    isSweeping = false;
-  }, parts.sweepEveryMs ?? bounds.sweepEveryMs);
+  // A look may wait for Postgres or the mirror node, and a sweep never does.
+  const sweeping = [sweep, look].map((work) =>
+    every(parts.sweepEveryMs ?? bounds.sweepEveryMs, work, {
+      onFailure: () => alerts.failed("sweep"),
+    }),
+  );
   parts.queue.onWake(() => drain.soon());
   // Another process may have left messages on their way, and stars that wait.
   for (const follower of followers) follower.poke();
   drain.soon();
 
   return {
-    drainNow: () => drain.untilNothingIsDue(),
-    async readTopics() {
+    /**
+     * Reads every topic that may be sent to up to its end, also while nothing is awaited.
+     *
+     * @returns the topics
+     * @throws MirrorError, or RetryableError when Postgres is away
+     */
+    async readTopics(): Promise<readonly string[]> {
       const kinds = TOPIC_KINDS.filter(isReady);
       await Promise.all(kinds.map((kind) => context.readToEnd(topics[kind])));
       return kinds.map((kind) => topics[kind]);
     },
-    async close() {
+    /** Finishes the steps in hand and releases everything else for others. */
+    async close(): Promise<void> {
       closing.abort();
-      clearInterval(timer);
       const inHand = Promise.all([
-        knowing.close(),
         drain.idle(),
-        ...followers.map((each) => each.close()),
+        ...[knowing, ...sweeping, ...followers].map((each) => each.close()),
       ]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);

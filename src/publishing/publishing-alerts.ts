@@ -3,6 +3,7 @@ import type { Metrics } from "../metrics.ts";
 import type { StandingAlarm } from "./alarms.ts";
 import type { GivenUp } from "./attempts.ts";
 import type { Verdict } from "./confirm.ts";
+import type { LeasedStar, PendingPublications } from "./outbox.ts";
 
 /** Why an operator should look; publishing goes on as well as it can. */
 export type Alarm =
@@ -19,27 +20,6 @@ export type Alarm =
   /** A star has waited for more than a minute. */
   | "overdue";
 
-/** What publishing reports to people and machines. Never throws. */
-export interface PublishingAlerts {
-  readonly log: Logger;
-  announce(topic: "event" | "asset", verdict: Verdict): void;
-  failed(reason: string): void;
-  /** An attempt ended: its message was confirmed, or can never come. */
-  ended(outcome: GivenUp): void;
-  /** A topic was read to its end, or up to a message that the mirror node leaves out. */
-  topicRead(topicId: string, isWhole: boolean): void;
-  /** From consensus to having been read back, of a star just confirmed. */
-  confirmedAfter(milliseconds: number): void;
-  /** @param subject what it is about, where several may have the same trouble: a topic */
-  raise(alarm: Alarm, detail: string, subject?: string): void;
-  clear(alarm: Alarm, subject?: string): void;
-  raised(): readonly StandingAlarm[];
-  pending(figures: {
-    readonly pending: number;
-    readonly oldestPendingSeconds: number | null;
-  }): void;
-}
-
 export type PublishingMetrics = Pick<
   Metrics,
   | "published"
@@ -53,7 +33,7 @@ export type PublishingMetrics = Pick<
 >;
 
 /** What happened once, and is not there to be cured; as findings it stays written down. */
-const EVENTS: ReadonlySet<string> = new Set(["foreign", "returned", "contradiction"]);
+const EVENTS: ReadonlySet<Alarm> = new Set(["foreign", "returned", "contradiction"]);
 /** It stands so long after the last one, as a contradiction of machine and journal does. */
 const EVENT_STANDS_MS = 3_600_000;
 
@@ -63,11 +43,14 @@ const GAP_LASTS_MS = 60_000;
 /** "Alarm when the oldest unpublished star is more than a minute old." */
 const OVERDUE_SECONDS = 60;
 
+/** What publishing reports to people and machines. Never throws. */
+export type PublishingAlerts = ReturnType<typeof createPublishingAlerts>;
+
 export function createPublishingAlerts(
   log: Logger,
   metrics: PublishingMetrics,
   now = (): number => performance.now(),
-): PublishingAlerts {
+) {
   const { raise, clear, raised } = createAlarms(log, metrics, now);
   const gapsSince = new Map<string, number>();
   return {
@@ -75,14 +58,19 @@ export function createPublishingAlerts(
     raise,
     clear,
     raised,
-    failed: (reason) => metrics.publishingFailures.inc({ reason }),
-    ended: (outcome) => metrics.publishingAttempts.inc({ outcome }),
-    confirmedAfter: (milliseconds) => metrics.confirmLag.observe(Math.max(0, milliseconds) / 1_000),
-    topicRead(topicId, isWhole) {
+    failed: (reason: string): void => metrics.publishingFailures.inc({ reason }),
+    /** An attempt ended: its message was confirmed, or can never come. */
+    ended: (outcome: GivenUp): void => metrics.publishingAttempts.inc({ outcome }),
+    /** From consensus to having been read back, of a star just confirmed. */
+    confirmedAfter: (milliseconds: number): void =>
+      metrics.confirmLag.observe(Math.max(0, milliseconds) / 1_000),
+    /** A topic was read to its end, or up to a message that the mirror node leaves out. */
+    topicRead(topicId: string, isWhole: boolean): void {
       const subject = `reading ${topicId}`;
       if (isWhole) {
         gapsSince.delete(topicId);
-        return clear("configuration", subject);
+        clear("configuration", subject);
+        return;
       }
       const since = gapsSince.get(topicId) ?? now();
       gapsSince.set(topicId, since);
@@ -90,7 +78,8 @@ export function createPublishingAlerts(
       const detail = `the mirror node leaves out messages of ${topicId}: beyond them nothing is compared, and a start sends nothing`;
       raise("configuration", detail, subject);
     },
-    announce(topic, { starId, verdict, sequenceNumber, lagMs, detail }) {
+    announce(topic: LeasedStar["topic"], given: Verdict): void {
+      const { starId, verdict, sequenceNumber, lagMs, detail } = given;
       if (verdict !== "contradicts" && verdict !== "returned") {
         metrics.publishingAttempts.inc({ outcome: verdict });
       }
@@ -106,7 +95,7 @@ export function createPublishingAlerts(
       else if (verdict === "contradicts") raise("contradiction", what);
       else raise(verdict, what);
     },
-    pending({ pending, oldestPendingSeconds }) {
+    pending({ pending, oldestPendingSeconds }: PendingPublications): void {
       metrics.publishingPending.set(pending);
       metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
       if ((oldestPendingSeconds ?? 0) <= OVERDUE_SECONDS) clear("overdue");
@@ -120,10 +109,10 @@ function createAlarms(
   log: Logger,
   metrics: Pick<PublishingMetrics, "publishingAlarm">,
   now: () => number,
-): Pick<PublishingAlerts, "raise" | "clear" | "raised"> {
-  const up = new Map<string, StandingAlarm & { readonly lastAt: number }>();
+) {
+  const up = new Map<string, StandingAlarm & { readonly reason: Alarm; readonly lastAt: number }>();
   const keyOf = (alarm: string, subject: string): string => `${alarm} ${subject}`;
-  const clear = (alarm: string, subject = ""): void => {
+  const clear = (alarm: Alarm, subject = ""): void => {
     if (!up.delete(keyOf(alarm, subject))) return;
     const isUp = [...up.values()].some(({ reason }) => reason === alarm);
     if (!isUp) metrics.publishingAlarm.set({ reason: alarm }, 0);
@@ -131,13 +120,14 @@ function createAlarms(
   };
   return {
     clear,
-    raised() {
+    raised(): readonly StandingAlarm[] {
       for (const { reason, subject, lastAt } of [...up.values()]) {
         if (EVENTS.has(reason) && now() - lastAt >= EVENT_STANDS_MS) clear(reason, subject);
       }
       return [...up.values()].map(({ lastAt: _, ...alarm }) => alarm);
     },
-    raise(alarm, detail, subject = "") {
+    /** @param subject what it is about, where several may have the same trouble: a topic */
+    raise(alarm: Alarm, detail: string, subject = ""): void {
       metrics.publishingAlarm.set({ reason: alarm }, 1);
       const known = up.get(keyOf(alarm, subject));
       // An event is logged each time, a lasting condition once.

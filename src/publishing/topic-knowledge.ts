@@ -1,9 +1,9 @@
 import { bounds } from "../bounds.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import {
+  A_COPY,
   type KnownDatabase,
   lookAtDatabase,
-  markCopy,
   renewEpoch,
   settleIn,
 } from "../store/database-identity.ts";
@@ -85,7 +85,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
     const wentBack = remembered?.identity === identity && !isRemembered;
     const isCopy = database === undefined ? isElsewhere || wentBack : !isRemembered;
     if (isCopy) {
-      await markCopy(sql);
+      await settleIn(sql, A_COPY);
       read.clear();
       copy = { since: now };
       alerts.log.warn(

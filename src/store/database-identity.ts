@@ -58,14 +58,10 @@ export async function renewEpoch(sql: Sql): Promise<void> {
     insert into journal_epoch default values`);
 }
 
-const NOWHERE = "a copy";
+/** In the place of an identity: workers that start here wait as well, until one has settled in. */
+export const A_COPY = "a copy";
 
-/** Writes down that this is a copy: workers that start here wait as well, until one has settled in. */
-export function markCopy(sql: Sql): Promise<void> {
-  return settleIn(sql, NOWHERE);
-}
-
-/** Writes down that workers know the topics in this database. */
+/** Writes down in which database workers know the topics. */
 export async function settleIn(sql: Sql, identity: string): Promise<void> {
   await runStatement(sql`
     insert into journal_home (identity) values (${identity})

@@ -1,18 +1,10 @@
+import type { MetricValueWithName } from "prom-client";
 import type { Metrics } from "../metrics.ts";
 import type { MetricDelta, ServiceProcess } from "../store/service-report.ts";
 
 /** A counter's value now, under the name it has in a delta. */
-interface Reading {
-  readonly name: string;
-  readonly count: number;
-  readonly total: number;
-}
-
-interface Valued {
-  readonly value: number;
-  readonly labels: Readonly<Record<string, string | number | undefined>>;
-  readonly metricName?: string;
-}
+type Reading = Omit<MetricDelta, "peak">;
+type Values = readonly MetricValueWithName<string>[];
 
 /**
  * What the metrics of this process counted since it was last written. The names are a fixed list:
@@ -29,9 +21,9 @@ export function metricDeltas(
   let before: ReadonlyMap<string, Reading> = new Map();
   return async () => {
     const readings = await (role === "web" ? readWeb(metrics) : readWorker(metrics));
-    const deltas = readings.map((now) => {
-      const then = before.get(now.name) ?? { count: 0, total: 0 };
-      return { name: now.name, count: now.count - then.count, total: now.total - then.total };
+    const deltas = readings.map(({ name, count, total = 0 }) => {
+      const then = before.get(name);
+      return { name, count: count - (then?.count ?? 0), total: total - (then?.total ?? 0) };
     });
     return {
       deltas: deltas.filter(({ count }) => count > 0),
@@ -51,7 +43,7 @@ async function readWeb(metrics: Metrics): Promise<Reading[]> {
     ...labelled("accepted", "target", (await starsAccepted.get()).values),
     ...labelled("refused", "code", (await starsRefused.get()).values),
     ...labelled("limited", "limit", (await rateLimited.get()).values),
-    { name: "failed", count: sum(failed), total: 0 },
+    { name: "failed", count: sum(failed) },
   ];
 }
 
@@ -59,26 +51,26 @@ async function readWorker({ publishLag, publishingFailures }: Metrics): Promise<
   const failures = sum((await publishingFailures.get()).values);
   return [
     histogram("published", (await publishLag.get()).values),
-    { name: "publishing failed", count: failures, total: 0 },
+    { name: "publishing failed", count: failures },
   ];
 }
 
 /** One reading for each value of a label; several series of one value are one. */
-function labelled(prefix: string, label: string, values: readonly Valued[]): Reading[] {
+function labelled(prefix: string, label: string, values: Values): Reading[] {
   const counts = new Map<string, number>();
   for (const { value, labels } of values) {
     const name = `${prefix} ${labels[label] ?? ""}`;
     counts.set(name, (counts.get(name) ?? 0) + value);
   }
-  return [...counts].map(([name, count]) => ({ name, count, total: 0 }));
+  return [...counts].map(([name, count]) => ({ name, count }));
 }
 
-function histogram(name: string, values: readonly Valued[]): Reading {
+function histogram(name: string, values: Values): Reading {
   const of = (suffix: string): number =>
     sum(values.filter(({ metricName = "" }) => metricName.endsWith(suffix)));
   return { name, count: of("_count"), total: of("_sum") };
 }
 
-function sum(values: readonly Valued[]): number {
+function sum(values: Values): number {
   return values.reduce((total, { value }) => total + value, 0);
 }

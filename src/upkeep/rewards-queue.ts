@@ -1,7 +1,14 @@
 import type { Queue } from "bullmq";
 import type { Logger } from "../log.ts";
 import { connectQueues, type QueueConnection } from "../store/queue-connection.ts";
-import { closeRedis, openRedis, redisScript, runCommand } from "../store/redis.ts";
+import {
+  closeRedis,
+  connectRedis,
+  openRedis,
+  readySoon,
+  redisScript,
+  runCommand,
+} from "../store/redis.ts";
 import { withDeadline } from "../with-deadline.ts";
 import type { StarOffer } from "./reward-hand-off.ts";
 
@@ -76,10 +83,14 @@ export function openRewardsQueue(url: string, log: Logger) {
     if (!isWhole) throw new Error("the queue did not accept every star");
   };
   return {
-    /** Waits for the first connection. @throws Error when there is none within 4 s */
+    /**
+     * Waits for the first connection, which is made in the background, again and again.
+     *
+     * @throws RetryableError `UNAVAILABLE` saying why there can be none
+     */
     async ready(): Promise<void> {
-      if (redis.isReady) return;
-      await ask(new Promise((resolve) => redis.once("ready", resolve)));
+      await closeRedis(await ask(connectRedis(url)));
+      await readySoon(redis, ANSWER_WITHIN_MS);
     },
     /** What was last written for it to remember. */
     async recall(): Promise<QueueMemory> {

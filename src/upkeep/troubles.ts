@@ -15,7 +15,6 @@ export function createTroubles(clock: Pick<Clock, "now">) {
       else since.delete(trouble);
       tell();
     },
-    isThere: (trouble: Trouble) => since.has(trouble),
     standing: (): Partial<Record<Trouble, number>> => Object.fromEntries(since),
     /** @param listener called at each change */
     listen(listener: () => void): void {

@@ -8,15 +8,6 @@ interface NetworkClient<Account> {
   close(): void;
 }
 
-/** The consensus nodes of a network. */
-export interface NodeConnections {
-  /** Their account ids, each once. */
-  nodes(): readonly string[];
-  /** Closes the connections to a node; the next call makes new ones. */
-  renew(node: string): void;
-  close(): void;
-}
-
 /** A new connection each second is more than a node that is back needs. */
 const RENEW_EVERY_MS = 1_000;
 
@@ -27,28 +18,28 @@ const RENEW_EVERY_MS = 1_000;
  * was cut silently. The third costs memory (fixed in 2.87): a call's deadline timer runs on after
  * the answer and holds request and answer, some thousand of them at full speed. Every caller here
  * has a deadline of its own, which ends with the call.
- *
- * @param now a monotonic clock in milliseconds
  */
 export function holdNodeConnections<Account extends { toString(): string }>(
   client: NetworkClient<Account>,
-  now: () => number,
-): NodeConnections {
+) {
   const renewedAt = new Map<string, number>();
   const neverRest = (): void => void client.setNodeMaxBackoff(0);
   neverRest();
   client.setGrpcDeadline(undefined);
   return {
-    nodes: () => [...new Set(Object.values(client.network).map(String))],
-    renew(node) {
-      if (now() - (renewedAt.get(node) ?? Number.NEGATIVE_INFINITY) < RENEW_EVERY_MS) return;
-      renewedAt.set(node, now());
+    /** The account ids of the network's consensus nodes, each once. */
+    nodes: (): readonly string[] => [...new Set(Object.values(client.network).map(String))],
+    /** Closes the connections to a node; the next call makes new ones. */
+    renew(node: string): void {
+      const now = performance.now();
+      if (now - (renewedAt.get(node) ?? Number.NEGATIVE_INFINITY) < RENEW_EVERY_MS) return;
+      renewedAt.set(node, now);
       const all = { ...client.network };
       const others = Object.entries(all).filter(([, account]) => String(account) !== node);
       client.setNetwork(Object.fromEntries(others));
       client.setNetwork(all);
       neverRest();
     },
-    close: () => client.close(),
+    close: (): void => client.close(),
   };
 }

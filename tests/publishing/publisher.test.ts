@@ -8,6 +8,7 @@ import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { listAlarms } from "../../src/publishing/alarms.ts";
+import type { PublishFailpoint } from "../../src/publishing/context.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
@@ -39,8 +40,9 @@ test("a star is published within two seconds of its acceptance (P7)", async () =
 
 test("with Redis away, the sweep finds what no wake-up announced", async () => {
   const queue = createWakeQueue("redis://127.0.0.1:1", silentLogger);
-  const publisher = await openPublisher(live.place, { queue });
-  await publisher.drainNow();
+  const sweeps = sweepCounter();
+  const publisher = await openPublisher(live.place, { queue, failpoint: sweeps.failpoint });
+  await sweeps.seen(1);
   const stars = await live.box(2);
   queue.wake();
   await live.published(stars, 7_000);
@@ -89,6 +91,17 @@ test("kill -9 in the middle of a hundred stars: no star is lost or published twi
   await last.close();
   await live.assertOnce(stars);
 });
+
+/** Says how often a publisher has swept. */
+function sweepCounter() {
+  let sweeps = 0;
+  return {
+    failpoint(name: PublishFailpoint): void {
+      if (name === "sweep.enqueued") sweeps += 1;
+    },
+    seen: (count: number) => until(`${count} sweeps`, () => sweeps >= count),
+  };
+}
 
 async function startProcess(place: Place): Promise<ChildProcess> {
   const script = join(import.meta.dirname, "publisher-process.ts");
@@ -140,10 +153,12 @@ test("a start without the mirror node sends nothing until the topics are read; a
     (await live.states(before)).every((state) => state === "sent"),
   );
   await running.close();
-  const publisher = await openPublisher(live.place);
+  const sweeps = sweepCounter();
+  const { failpoint } = sweeps;
+  const publisher = await openPublisher(live.place, { failpoint, sweepEveryMs: 300 });
   const stars = await live.box(4);
   publisher.wake();
-  await publisher.drainNow();
+  await sweeps.seen(3);
   assert.deepEqual(await live.states(stars), ["pending", "pending", "pending", "pending"]);
   healMirror();
   await live.published([...before, ...stars], 15_000);

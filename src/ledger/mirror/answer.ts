@@ -12,7 +12,7 @@ export interface Answer<T> {
 }
 
 export interface Asked<T> {
-  /** Path and query. */
+  /** Path below `/api/v1`, and query. */
   readonly target: string;
   readonly schema: z.ZodType<T>;
   /** Whether a well-formed answer is about what was asked; one that is not is asked of the next node. */
@@ -53,6 +53,18 @@ export function judgeAnswer<T>(
   const [issue] = parsed.error.issues;
   const where = issue?.path.map(String).join(".") || "the answer";
   throw new MirrorError("schema", `${target}: ${where}: ${issue?.message}`, parsed.error);
+}
+
+/** An answer that must be there, as a list is even when it is empty. @throws MirrorError */
+export function present<T>(found: Answer<T> | null, { target }: Asked<T>): Answer<T> {
+  if (found === null) throw new MirrorError("status", `${target}: a list is not found`);
+  return found;
+}
+
+/** What an answer says, where that is all there is to it. @throws MirrorError */
+export function whole<T>({ body, partial }: Answer<T>, { target }: Asked<T>): T {
+  if (partial) throw new MirrorError("status", `${target}: only a part of the answer`);
+  return body;
 }
 
 /** What an attempt threw, as the one error of this client. */

@@ -4,16 +4,6 @@ import { bound } from "../../tracing.ts";
 import { MirrorError } from "./error.ts";
 import type { Budget } from "./limits.ts";
 
-/**
- * Lets a request through when there is room for it.
- *
- * @throws MirrorError "overloaded", "resting" or "aborted", or what the request throws
- */
-export type EnterLane = <T>(
-  budget: Pick<Budget, "isOver" | "background">,
-  request: () => Promise<T>,
-) => Promise<T>;
-
 /** At 50 ms an answer, the last of so many waits a quarter of a second. */
 const WAITING_MAX = 512;
 const BREAKS_AFTER_FAILURES = 5;
@@ -27,12 +17,17 @@ const BREAK_MS = 2_000;
  * lane has a breaker: a star's own read is always tried.
  *
  * @param now a monotonic clock in milliseconds
+ * @returns lets a request through when there is room for it; it throws MirrorError "overloaded",
+ *   "resting" or "aborted", or what the request throws
  */
-export function createLanes(now: () => number): EnterLane {
+export function createLanes(now: () => number) {
   const stars = bulkhead(bounds.mirrorRequestsInFlightMax, WAITING_MAX);
   const background = bulkhead(bounds.mirrorBackgroundInFlightMax, WAITING_MAX);
   const unlessBroken = createBreaker(now);
-  return async (budget, request) => {
+  return async <T>(
+    budget: Pick<Budget, "isOver" | "background">,
+    request: () => Promise<T>,
+  ): Promise<T> => {
     /** Reads that were given up keep their place in the queue, and end when it is their turn. */
     const whenWanted = bound(async () => {
       if (budget.isOver) throw new MirrorError("aborted", "not asked, its reader is gone");

@@ -6,7 +6,7 @@ import type { Asked } from "./answer.ts";
 import { compareNodes } from "./compare-nodes.ts";
 import { type ReadLimits, within } from "./limits.ts";
 import { walkPages } from "./pages.ts";
-import { checkId, checkNumber, MirrorReader, nftPath, PAGE } from "./reader.ts";
+import { checkId, checkNumber, nftPath, PAGE } from "./paths.ts";
 import * as schemas from "./schemas.ts";
 import { readHoldings } from "./serials.ts";
 import { MirrorTransport, type TransportOptions } from "./transport.ts";
@@ -32,7 +32,6 @@ export type MirrorNode = Pick<MirrorClient, keyof MirrorClient>;
  */
 export class MirrorClient {
   readonly #transport: MirrorTransport;
-  readonly #reader: MirrorReader;
   readonly #usual: ReadLimits;
   readonly #comparison: ReturnType<typeof compareNodes> | undefined;
 
@@ -54,7 +53,6 @@ export class MirrorClient {
       ...new MirrorClient({ urls: [url], log: silentLogger }),
     });
     this.#transport = transport;
-    this.#reader = new MirrorReader(transport);
     this.#usual = usual;
     if (isLasting && urls.length > 1) {
       this.#comparison = compareNodes(urls.map(alone), { transport, log });
@@ -76,12 +74,15 @@ export class MirrorClient {
       limits,
     );
 
+  readonly #contract = this.#byId(
+    "/contracts",
+    schemas.contractSchema,
+    (found) => found.contract_id,
+  );
+
   /** Whether the id is a contract's; false also for an id that does not exist. */
-  readonly isContract = async (id: string, limits?: ReadLimits): Promise<boolean> => {
-    const target = `/contracts/${checkId(id)}`;
-    const isIt = (found: { readonly contract_id: string }) => found.contract_id === id;
-    return (await this.#one({ target, schema: schemas.contractSchema, isIt }, limits)) !== null;
-  };
+  readonly isContract = async (id: string, limits?: ReadLimits): Promise<boolean> =>
+    (await this.#contract(id, limits)) !== null;
 
   /**
    * Serials of each collection that the account holds, ascending, all pages. An unknown account
@@ -91,7 +92,7 @@ export class MirrorClient {
     account: string,
     tokens: Tokens,
     limits: ReadLimits = this.#usual,
-  ) => readHoldings(this.#reader, { account, tokens }, limits);
+  ) => readHoldings(this.#transport, { account, tokens }, limits);
 
   readonly nft = async (token: string, serial: number, limits?: ReadLimits) =>
     this.#one(
@@ -126,7 +127,7 @@ export class MirrorClient {
         return nfts;
       },
     };
-    return walkPages(this.#reader, list, limits);
+    return walkPages(this.#transport, list, limits);
   };
 
   /**
@@ -149,30 +150,14 @@ export class MirrorClient {
       },
     };
     const { body, partial } = await within({ ...this.#usual, ...limits }, (budget) =>
-      this.#reader.partialList(asked, budget),
+      this.#transport.partialList(asked, budget),
     );
     return { transactions: body.transactions, more: body.links.next !== null, partial };
   };
 
-  readonly token = async (id: string, limits?: ReadLimits) =>
-    this.#one(
-      {
-        target: `/tokens/${checkId(id)}`,
-        schema: schemas.tokenSchema,
-        isIt: ({ tokenId }) => tokenId === id,
-      },
-      limits,
-    );
+  readonly token = this.#byId("/tokens", schemas.tokenSchema, ({ tokenId }) => tokenId);
 
-  readonly topic = async (id: string, limits?: ReadLimits) =>
-    this.#one(
-      {
-        target: `/topics/${checkId(id)}`,
-        schema: schemas.topicSchema,
-        isIt: ({ topicId }) => topicId === id,
-      },
-      limits,
-    );
+  readonly topic = this.#byId("/topics", schemas.topicSchema, ({ topicId }) => topicId);
 
   /**
    * One page of messages, ascending unless the newest are asked for. The next page
@@ -198,7 +183,7 @@ export class MirrorClient {
         return messages.every(({ topicId }) => topicId === topic) && goUp(rising, afterSequence);
       },
     };
-    const body = await within(limits, (budget) => this.#reader.list(asked, budget));
+    const body = await within(limits, (budget) => this.#transport.list(asked, budget));
     return { messages: body.messages, more: body.links.next !== null };
   };
 
@@ -250,7 +235,7 @@ export class MirrorClient {
     ].join("&");
     const rows = (page: z.output<typeof schemas.memosSchema>) => page.transactions;
     const list = { path: "/transactions", query, schema: schemas.memosSchema, rows };
-    return walkPages(this.#reader, list, limits);
+    return walkPages(this.#transport, list, limits);
   };
 
   /** What an HBAR is worth to the network now; null where the node lacks that route. */
@@ -262,7 +247,7 @@ export class MirrorClient {
     limits: ReadLimits = this.#usual,
   ): Promise<schemas.MirrorBlock | null> => {
     const asked = { target: "/blocks?limit=1&order=desc", schema: schemas.blocksSchema };
-    const { blocks } = await within(limits, (budget) => this.#reader.list(asked, budget));
+    const { blocks } = await within(limits, (budget) => this.#transport.list(asked, budget));
     return blocks[0] ?? null;
   };
 
@@ -271,8 +256,16 @@ export class MirrorClient {
     await Promise.all([this.#transport.close(), this.#comparison?.close()]);
   };
 
+  /** Reads of one kind of entity. @param idOf the id that an answer is about */
+  #byId<T>(path: string, schema: z.ZodType<T>, idOf: (found: T) => string) {
+    return async (id: string, limits?: ReadLimits) => {
+      const target = `${path}/${checkId(id)}`;
+      return this.#one({ target, schema, isIt: (found) => idOf(found) === id }, limits);
+    };
+  }
+
   #one<T>(asked: Asked<T>, limits: ReadLimits = this.#usual): Promise<T | null> {
-    return within(limits, (budget) => this.#reader.one(asked, budget));
+    return within(limits, (budget) => this.#transport.one(asked, budget));
   }
 }
 

@@ -2,10 +2,11 @@ import { bounds } from "../../bounds.ts";
 import type { Asked } from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type ReadLimits, within } from "./limits.ts";
-import { API, type MirrorReader } from "./reader.ts";
+import { API } from "./paths.ts";
+import type { MirrorTransport } from "./transport.ts";
 
 export interface PagedList<P, R> extends Omit<Asked<P>, "target"> {
-  /** A reader's path, without a query. */
+  /** Below `/api/v1`, without a query. */
   readonly path: string;
   readonly query: string;
   readonly rows: (page: P) => readonly R[];
@@ -31,7 +32,7 @@ const LINK =
  *   the same list, or to one already seen; "pages" when the list does not end
  */
 export async function* walkPages<P extends Page, R>(
-  reader: MirrorReader,
+  transport: MirrorTransport,
   { path, query, rows, ...page }: PagedList<P, R>,
   limits: ReadLimits,
 ): AsyncGenerator<readonly R[], void, undefined> {
@@ -42,7 +43,7 @@ export async function* walkPages<P extends Page, R>(
     const asked: Asked<P> = { target, ...page };
     // Rows of a node that lies about its links are not worth having.
     const check = (page: P): void => void followLink(path, page, seen);
-    const read = await within(limits, (budget) => reader.list(asked, budget, check));
+    const read = await within(limits, (budget) => transport.list(asked, budget, check));
     target = followLink(path, read, seen);
     yield rows(read);
   }

@@ -5,8 +5,9 @@ import { isEntityId } from "../entity-id.ts";
 import { MirrorError } from "./error.ts";
 import { type Budget, type ReadLimits, within } from "./limits.ts";
 import { endless, followLink } from "./pages.ts";
-import { checkId, type MirrorReader, PAGE } from "./reader.ts";
+import { checkId, PAGE } from "./paths.ts";
 import { type MirrorNft, nftsSchema } from "./schemas.ts";
+import type { MirrorTransport } from "./transport.ts";
 
 type NftsPage = z.output<typeof nftsSchema>;
 
@@ -28,14 +29,16 @@ const LARGE_FROM_PAGES = 10;
  *   that of a page
  */
 export async function readHoldings<Tokens extends readonly string[]>(
-  reader: MirrorReader,
+  transport: MirrorTransport,
   { account, tokens }: { readonly account: string; readonly tokens: Tokens },
   limits: ReadLimits,
 ): Promise<{ readonly [K in keyof Tokens]: readonly number[] }> {
   const progress = { pages: 0 };
   try {
     const serials = await within(limits, (budget) =>
-      Promise.all(tokens.map((token) => readSerials(reader, { account, token, budget, progress }))),
+      Promise.all(
+        tokens.map((token) => readSerials(transport, { account, token, budget, progress })),
+      ),
     );
     // The types forget with `map` that there is one answer for each collection.
     return serials as unknown as { readonly [K in keyof Tokens]: readonly number[] };
@@ -69,7 +72,7 @@ interface Reading {
  * @throws MirrorError "link", "pages", or that of a page
  */
 async function readSerials(
-  reader: MirrorReader,
+  transport: MirrorTransport,
   { account, token, budget, progress }: Reading,
 ): Promise<readonly number[]> {
   const path = `/accounts/${checkId(account)}/nfts`;
@@ -85,7 +88,7 @@ async function readSerials(
     seen.add(target);
     const check = (read: NftsPage): void => void followLink(path, read, seen);
     const asked = { target, schema: nftsSchema };
-    const page = await lane.execute(() => reader.list(asked, budget, check));
+    const page = await lane.execute(() => transport.list(asked, budget, check));
     progress.pages += 1;
     for (const nft of page.nfts) {
       if (!nft.deleted && nft.owner === account && nft.tokenId === token) serials.add(nft.serial);

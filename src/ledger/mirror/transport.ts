@@ -2,11 +2,20 @@ import { Agent } from "undici";
 import { bounds } from "../../bounds.ts";
 import type { Logger } from "../../log.ts";
 import { createFailover } from "../failover.ts";
-import { type Asked, asMirrorError, judgeAnswer, type Take } from "./answer.ts";
+import {
+  type Answer,
+  type Asked,
+  asMirrorError,
+  judgeAnswer,
+  present,
+  type Take,
+  whole,
+} from "./answer.ts";
 import { MirrorError } from "./error.ts";
 import { type Endpoint, exchange } from "./exchange.ts";
 import { createLanes } from "./lanes.ts";
 import { type Budget, Ending, pauseUnlessOver } from "./limits.ts";
+import { API } from "./paths.ts";
 
 /** Which mirror nodes to ask, and how hard. */
 export interface TransportOptions {
@@ -56,7 +65,10 @@ interface Turn {
 
 const UNTRIED = { tries: 0, notBefore: 0, mayAnswer: true } as const;
 
-/** Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. */
+/**
+ * Asks mirror nodes, whichever of them answers, and believes only whole, well-formed answers. Each way
+ * to ask throws MirrorError when no node gave a usable one.
+ */
 export class MirrorTransport {
   readonly #endpoints: readonly Endpoint[];
   readonly #agent = new Agent({
@@ -72,36 +84,42 @@ export class MirrorTransport {
   readonly #failover = createFailover<Endpoint>(() => performance.now());
   readonly #enterLane = createLanes(() => performance.now());
   readonly #closing = new Ending();
-  readonly #log: Logger;
+  readonly #options: TransportOptions;
   /** Between two requests, when a rate is given. */
   readonly #spacingMs: number;
-  readonly #onRequest: OnRequest | undefined;
-  readonly #firstAnswerMs: number;
   #nextAt = 0;
   #hasAnswered = false;
   #last: ReadonlySet<object> = new Set();
 
-  constructor({
-    urls,
-    log,
-    requestsPerSecond = Number.POSITIVE_INFINITY,
-    firstAnswerMs = Number.POSITIVE_INFINITY,
-    onRequest,
-  }: TransportOptions) {
+  constructor(options: TransportOptions) {
+    const { urls, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
     if (urls.length === 0) throw new RangeError("at least one mirror node URL is needed");
     this.#endpoints = urls.map(readEndpoint);
-    this.#log = log;
-    this.#onRequest = onRequest;
-    this.#firstAnswerMs = firstAnswerMs;
+    this.#options = options;
     this.#spacingMs = 1_000 / (requestsPerSecond * RATE_SHARE);
   }
 
+  /** One thing, or null when the node says it is not there. */
+  one<T>(asked: Asked<T>, budget: Budget): Promise<T | null> {
+    return this.#ask(asked, budget, (found) => found && whole(found, asked));
+  }
+
   /**
-   * @returns what `take` makes of the answer
-   * @throws MirrorError when no node gave a usable answer
+   * A list, which is there even when it is empty.
+   *
+   * @param check throws where the next node is to be asked
    */
-  ask<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
-    return this.#enterLane(request.budget, () => this.#askUntilAnswered(request, take));
+  list<T>(asked: Asked<T>, budget: Budget, check?: (body: T) => void): Promise<T> {
+    return this.#ask(asked, budget, (found) => {
+      const body = whole(present(found, asked), asked);
+      check?.(body);
+      return body;
+    });
+  }
+
+  /** A list of which the node may know only a part. */
+  partialList<T>(asked: Asked<T>, budget: Budget): Promise<Answer<T>> {
+    return this.#ask(asked, budget, (found) => present(found, asked));
   }
 
   /**
@@ -119,6 +137,11 @@ export class MirrorTransport {
     return this.#agent.destroy();
   }
 
+  #ask<T, R>(asked: Asked<T>, budget: Budget, take: Take<T, R>): Promise<R> {
+    const request = { budget, ...asked, target: API + asked.target };
+    return this.#enterLane(budget, () => this.#askUntilAnswered(request, take));
+  }
+
   /**
    * Tries each node once, at once, and then, until the deadline, those again whose failure may
    * pass, soonest first: after the time the node asked for, or a pause with jitter. An attempt may use an equal
@@ -128,7 +151,8 @@ export class MirrorTransport {
    */
   async #askUntilAnswered<T, R>(request: Request<T>, take: Take<T, R>): Promise<R> {
     const { budget } = request;
-    const silentUntil = performance.now() + this.#firstAnswerMs;
+    const { firstAnswerMs = Number.POSITIVE_INFINITY } = this.#options;
+    const silentUntil = performance.now() + firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
     budget.last ??= this.#last;
     const { last } = budget;
@@ -169,10 +193,11 @@ export class MirrorTransport {
     take: Take<T, R>,
   ): Promise<R> {
     const { target, budget, endsAt, others } = request;
+    const { log, onRequest } = this.#options;
     const node = endpoint.origin;
     let sentAt = performance.now();
     const report = (outcome: string): void =>
-      this.#onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
+      onRequest?.(routeOf(target), outcome, (performance.now() - sentAt) / 1_000);
     try {
       if (this.#spacingMs > 0) await this.#keepToRate(budget);
       sentAt = performance.now();
@@ -184,7 +209,7 @@ export class MirrorTransport {
       const taken = take(answer);
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
-      if (this.#failover.answered(endpoint)) this.#log.info({ node }, "mirror node answers again");
+      if (this.#failover.answered(endpoint)) log.info({ node }, "mirror node answers again");
       return taken;
     } catch (thrown) {
       const error = asMirrorError(thrown, target);
@@ -192,7 +217,7 @@ export class MirrorTransport {
       const isUnwanted = budget.isOver && performance.now() < budget.endsAt - TIMER_EARLY_MS;
       // One line when a node starts to fail; the rest is for those who look closer.
       const starts = !isUnwanted && this.#failover.failed(endpoint);
-      this.#log[starts ? "warn" : "debug"]({ node, fault: error.fault }, error.message);
+      log[starts ? "warn" : "debug"]({ node, fault: error.fault }, error.message);
       throw error;
     }
   }
@@ -208,7 +233,7 @@ export class MirrorTransport {
 }
 
 /** `/api/v1/accounts/0.0.5/nfts?limit=100` → `/accounts/:id/nfts`: names of routes have no digits. */
-export function routeOf(target: string): string {
+function routeOf(target: string): string {
   const [path = ""] = target.replace(/^\/api\/v1/, "").split("?", 1);
   return path.replace(/\/[^/]*\d[^/]*/g, "/:id");
 }

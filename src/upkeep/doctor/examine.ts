@@ -15,10 +15,7 @@ export interface DoctorCheck extends Pick<Finding, "message" | "fix"> {
   readonly ok: boolean;
 }
 
-export interface Diagnosis {
-  readonly ok: boolean;
-  readonly checks: readonly DoctorCheck[];
-}
+export type Diagnosis = Awaited<ReturnType<typeof examine>>;
 
 /** Every connection and request of a check has a shorter deadline of its own. */
 const CHECK_WITHIN_MS = 15_000;
@@ -31,10 +28,7 @@ const CONSENSUS_WITHIN_MS = 60_000;
  *
  * @param forProcess which process is to start with these settings; both when absent
  */
-export async function examine(
-  settings: Settings,
-  forProcess?: "serve" | "work",
-): Promise<Diagnosis> {
+export async function examine(settings: Settings, forProcess?: "serve" | "work") {
   const { MIRROR_NODE_URL: urls } = settings;
   const mirror = urls && new MirrorClient({ urls, log: silentLogger });
   const asking = checksOf(settings, mirror, forProcess === "serve");

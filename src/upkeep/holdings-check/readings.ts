@@ -37,21 +37,10 @@ interface OwnReading extends Observation {
   readonly changedAt: number | null;
 }
 
+type Observing = Promise<OwnReading | Inconclusive>;
+
 /** What a pass knows of both collections; all mints share it. */
-export interface Readings {
-  /** Null where no NFT of the collection counts anywhere, so it was not read. */
-  readonly of: Readonly<Record<Collection, OwnersReading | Inconclusive | null>>;
-  /** Reads a single NFT, once a pass. */
-  readonly observe: (collection: Collection, serial: number) => Promise<OwnReading | Inconclusive>;
-  /** Reads it anew, unless the mirror node says that it has not come as far as an instant, epoch ms. */
-  readonly observeSince: (
-    collection: Collection,
-    serial: number,
-    since: number,
-  ) => Promise<OwnReading | Inconclusive>;
-  /** The collection B serials a wallet holds by the collection's reading, ascending. */
-  readonly heldB: (wallet: string) => readonly number[];
-}
+export type Readings = Awaited<ReturnType<typeof readCollections>>;
 
 /** What takes longer is tried again later, with everything else that is inconclusive. */
 const DEADLINE_MS = 5_000;
@@ -59,25 +48,25 @@ const DEADLINE_MS = 5_000;
 const OBSERVATIONS_IN_FLIGHT_MAX = 3;
 
 /** Reads the wanted collections, both at once. */
-export async function readCollections(
-  deps: ReadingDeps,
-  wanted: ReadonlySet<Collection>,
-): Promise<Readings> {
+export async function readCollections(deps: ReadingDeps, wanted: ReadonlySet<Collection>) {
   const read = (collection: Collection) =>
     wanted.has(collection) ? readCollection(deps, collection) : null;
   const [A, B] = await Promise.all([read("A"), read("B")]);
   let byHolder: ReadonlyMap<string, readonly number[]> | undefined;
-  const known = new Map<string, ReturnType<Readings["observe"]>>();
+  const known = new Map<string, Observing>();
   const gate = bulkhead(OBSERVATIONS_IN_FLIGHT_MAX, Number.MAX_SAFE_INTEGER);
   return {
+    /** Null where no NFT of the collection counts anywhere, so it was not read. */
     of: { A, B },
-    observe(collection, serial) {
+    /** Reads a single NFT, once a pass. */
+    observe(collection: Collection, serial: number): Observing {
       const key = `${collection}/${serial}`;
       const own = known.get(key) ?? gate.execute(() => observe(deps, collection, serial));
       known.set(key, own);
       return own;
     },
-    async observeSince(collection, serial, since) {
+    /** Reads it anew, unless the mirror node says that it has not come as far as an instant, epoch ms. */
+    async observeSince(collection: Collection, serial: number, since: number): Observing {
       try {
         // Asked first: what is read later is at least as new.
         if (!(await isBehind(deps, since, limitsOf(deps))))
@@ -87,7 +76,8 @@ export async function readCollections(
         return inconclusive(error);
       }
     },
-    heldB(wallet) {
+    /** The collection B serials a wallet holds by the collection's reading, ascending. */
+    heldB(wallet: string): readonly number[] {
       // Made on first use: most passes need none.
       byHolder ??= B === null || "inconclusive" in B ? new Map() : serialsByHolder(B);
       return byHolder.get(wallet) ?? [];
@@ -128,11 +118,7 @@ async function readCollection(
  * Reads one NFT by two requests side by side, because behind a balancer one may be answered by
  * a replica that is behind: only what both say is believed.
  */
-async function observe(
-  deps: ReadingDeps,
-  collection: Collection,
-  serial: number,
-): ReturnType<Readings["observe"]> {
+async function observe(deps: ReadingDeps, collection: Collection, serial: number): Observing {
   const { mirror, clock, collections, failpoint } = deps;
   const readAt = clock.now();
   // When one fails the other need not go on.

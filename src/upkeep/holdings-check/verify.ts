@@ -5,9 +5,8 @@ import { holderOf, type Inconclusive, type Readings } from "./readings.ts";
 /** Verifies claims side by side; writes nothing. @returns with how many were found held */
 export async function verifyClaims(page: readonly LiveClaim[], readings: Readings) {
   const found = { kept: 0, gone: [] as GoneClaim[], deferred: [] as DeferredPart[] };
-  const verdicts = await Promise.all(page.map((claim) => verifyClaim(claim, readings)));
-  for (const [index, claim] of page.entries()) {
-    const verdict = verdicts[index] ?? "not covered";
+  const verified = page.map(async (claim) => [claim, await verifyClaim(claim, readings)] as const);
+  for (const [claim, verdict] of await Promise.all(verified)) {
     if (verdict === "held") found.kept += 1;
     else if (verdict === "not covered") continue;
     else if ("inconclusive" in verdict)

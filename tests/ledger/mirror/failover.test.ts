@@ -129,9 +129,8 @@ for (const [name, seconds, expected] of [
 test("a read that began before a node was found behind goes on there, and the next does not", async () => {
   await withStubs([answers, answers], async (_, stubs) => {
     const transport = new MirrorTransport({ urls: stubs.map(({ url }) => url), log: silentLogger });
-    const target = `/api/v1/accounts/${WALLET}/nfts?token.id=${A}`;
-    const ask = (budget: Budget) =>
-      transport.ask({ target, schema: nftsSchema, budget }, (found) => found);
+    const target = `/accounts/${WALLET}/nfts?token.id=${A}`;
+    const ask = (budget: Budget) => transport.list({ target, schema: nftsSchema }, budget);
     const read = new Budget({});
     await ask(read);
     transport.askLast([0]);

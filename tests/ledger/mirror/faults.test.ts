@@ -287,10 +287,7 @@ test("a read that ends between two attempts asks no more and blames no node", as
   await withStubs([sends(500, "")], async (_mirror, [stub]) => {
     const transport = new MirrorTransport({ urls: [stub.url], log: silentLogger });
     const budget = new Budget({ deadlineMs: 60_000 });
-    const asked = transport.ask(
-      { target: "/api/v1/blocks", schema: blocksSchema, budget },
-      (found) => found,
-    );
+    const asked = transport.list({ target: "/blocks", schema: blocksSchema }, budget);
     while (stub.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
     // The second attempt is under way or has failed; either way there is no third.
     budget.end();
