@@ -1,4 +1,4 @@
-import { type EventDayKey, type EventTables, emptyTables } from "../../../../actors/whole.ts";
+import { type EventTables, emptyTables } from "../../../../actors/whole.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { foldEventDay } from "../../../journal/event-history.ts";
 import { foldMint } from "../../../journal/fold-mint.ts";
@@ -25,7 +25,7 @@ export async function eventPast(
   }
   const after = (steps: number): Promise<EventTables> =>
     name.type === "event-day"
-      ? eventDayAfter(sql, name, steps)
+      ? foldEventDay(sql, name, steps)
       : foreverMintAfter(sql, name.event, steps);
   // Releases are events of a mint too.
   const last = numbers.stars + numbers.releases;
@@ -33,11 +33,6 @@ export async function eventPast(
   const [before, now] = await Promise.all([step === 0 ? null : after(step - 1), after(step)]);
   // Machines of events have one state each, at all times.
   return { state: null, section: pastState(id, { step, last }, difference(before, now)) };
-}
-
-/** An event's day as it stood after its first `steps` stars. */
-async function eventDayAfter(sql: Sql, key: EventDayKey, steps: number): Promise<EventTables> {
-  return steps === 0 ? emptyTables() : (await foldEventDay(sql, key, steps)).tables;
 }
 
 /** A forever mint as it stood after the first `steps` of its stars and releases. */
