@@ -53,31 +53,6 @@ create table recovered_day (
   recovered_at epoch_ms not null default now_ms()
 );
 
--- Takes messages in that no published star of the journal has. `messages` is a JSON array with the
--- columns of `recovery_message`.
-create function stage_messages(messages json) returns void
-language sql as $$
-  insert into recovery_message
-  select said.* from json_populate_recordset(null::recovery_message, messages) as said
-  where not exists (select from outbox where outbox.topic_id = said.topic_id
-    and outbox.sequence_number = said.sequence_number and state = 'published')
-  on conflict do nothing
-$$;
-
--- How far a topic is known without a gap: by published stars, by conflicts and by what was taken in.
-create function known_of_topic(of_topic text) returns bigint
-language sql stable as $$
-  select coalesce(max(sequence_number) filter (where sequence_number = place), 0)
-  from (
-    select sequence_number, row_number() over (order by sequence_number) as place
-    from (
-      select sequence_number from outbox where topic_id = of_topic and state = 'published'
-      union
-      select sequence_number from recovery_message where topic_id = of_topic
-    ) as known
-  ) as numbered
-$$;
-
 -- Gives stars that were still to be published the place that their message has. Returns how many.
 create function adopt_messages(stars_max integer) returns bigint
 language plpgsql as $$
@@ -159,26 +134,6 @@ begin
   from season where season.id = score.season_id and score.wallet = gone.wallet
     and gone.at >= starts_at and gone.at < ends_at;
 end
-$$;
-
--- Marks messages that became conflicts after an earlier loss, as an export says. `conflicts` is a JSON array
--- of id, conflicts_with and first_day, the day of the star that was first. That star must be known, and
--- be of the same wallet's day or of the same event. Returns the stars marked.
-create function mark_conflicts(conflicts json) returns setof uuid
-language sql as $$
-  update recovery_message said set conflicts_with = line.conflicts_with
-  from json_to_recordset(conflicts) as line (id uuid, conflicts_with uuid, first_day date)
-  where said.star_id = line.id and exists (
-    select from (
-      select wallet, day, target_type, target_id from recovery_message where star_id = line.conflicts_with
-      union all
-      select wallet, day, target_type, target_id from star
-      where star.day = line.first_day and star.id = line.conflicts_with
-    ) as first
-    where line.conflicts_with <> line.id
-      and ((first.wallet, first.day) = (said.wallet, said.day)
-        or (first.target_type, first.target_id, 'event') = (said.target_type, said.target_id, said.target_type)))
-  returning said.star_id
 $$;
 
 -- When a star's message reached consensus; a text after all others while none is known.

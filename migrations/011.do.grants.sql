@@ -60,7 +60,7 @@ begin
   grant update (state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash,
     lease_owner, lease_until, tries, next_try_at, last_error, submitted_at, published_at)
     on outbox to starboard_app;
-  grant update (sequence_number, consensus_ns, running_hash) on topic_reading to starboard_app;
+  grant update (sequence_number, running_hash) on topic_reading to starboard_app;
   grant update (resolved_at) on publishing_finding to starboard_app;
 
   -- What is updated and never removed.
