@@ -137,25 +137,24 @@ async function rowsOf(
       return [];
     }
     // The id's own time is the star's: a memo of something else cannot pass for it.
-    const starId = memo?.memo ?? "";
-    if (dayOfStarId(starId) === null || instantOfStarId(starId) !== star.timestamp) {
+    const isOwn = memo !== undefined && instantOfStarId(memo.memo) === star.timestamp;
+    if (!isOwn || dayOfStarId(memo.memo) === null) {
       notes.doubt(`${place}: its transaction's memo is not the id of its star`);
       return [];
     }
-    return rowOf(star, { message, starId, memo: memo as MirrorMemo, name, notes });
+    return rowOf(star, { message, memo, name, notes });
   });
 }
 
 /** A row of `recovery_message`. */
 function rowOf(
   star: StarMessage,
-  given: {
+  given: Omit<Staging, "piece"> & {
     readonly message: MirrorTopicMessage;
-    readonly starId: string;
     readonly memo: MirrorMemo;
-  } & Omit<Staging, "piece">,
+  },
 ) {
-  const { message, starId, memo, name, notes } = given;
+  const { message, memo, name, notes } = given;
   const isEvent = star.type === "event_vote";
   const [type, named] = isEvent ? ["event", star.eventId] : [star.targetType, star.targetId];
   const id = name(type, named);
@@ -166,7 +165,7 @@ function rowOf(
     consensus_timestamp: message.consensusTimestamp,
     running_hash: message.runningHash,
     transaction_id: formatTransactionId(parseTransactionId(memo.transactionId)),
-    star_id: starId,
+    star_id: memo.memo,
     topic: isEvent ? "event" : "asset",
     wallet: accountNumber(star.wallet),
     at: star.timestamp,
