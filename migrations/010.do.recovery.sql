@@ -143,48 +143,34 @@ language sql stable as $$
     (select min(consensus_timestamp) from recovery_message where star_id = of_star), '~')
 $$;
 
--- "One star per wallet per item per UTC day": of two messages the later one on the ledger is a
--- conflict. Marks those taken in.
-create function mark_repeats() returns void
-language sql as $$
-  update recovery_message said set conflicts_with = earlier.star_id
+-- "One star per wallet per item per UTC day": the stars, taken in or of the journal, that repeat one which
+-- was first on the ledger.
+create function repeats() returns table (id uuid, day date, first_star uuid, is_taken_in boolean)
+language sql stable as $$
+  select id, day, first_star, is_taken_in
   from (
-    select topic_id, sequence_number, star_id as own,
-      first_value(star_id) over (partition by wallet, day, target_type, target_id
-        order by consensus_timestamp) as star_id
+    select id, day, is_taken_in, first_value(id) over (partition by wallet, day, target_type, target_id
+      order by consensus_timestamp) as first_star
     from (
-      select topic_id, sequence_number, star_id, wallet, day, target_type, target_id, consensus_timestamp
+      select star_id as id, wallet, day, target_type, target_id, consensus_timestamp, true as is_taken_in
       from recovery_message where not is_forever_mint and conflicts_with is null
       union all
-      select null, null, star.id, star.wallet, star.day, star.target_type, star.target_id,
-        coalesce(outbox.consensus_timestamp, '~')
+      select star.id, star.wallet, star.day, star.target_type, star.target_id,
+        coalesce(outbox.consensus_timestamp, '~'), false
       from star join outbox on outbox.star_id = star.id
       where not star.is_forever_mint and (star.wallet, star.day) in (select wallet, day from recovery_message)
     ) as known
-  ) as earlier
-  where earlier.topic_id = said.topic_id and earlier.sequence_number = said.sequence_number
-    and earlier.star_id <> earlier.own and said.conflicts_with is distinct from earlier.star_id
+  ) as placed
+  where id <> first_star
 $$;
 
--- The stars of the journal that repeat one taken in, which was first on the ledger.
-create function repeats_in_journal() returns table (id uuid, day date, first_star uuid)
-language sql stable as $$
-  select distinct on (star.id) star.id, star.day, said.star_id
-  from recovery_message said
-  join star on star.wallet = said.wallet and star.day = said.day
-    and star.target_type = said.target_type and star.target_id = said.target_id
-  where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
-    and said.conflicts_with is null and said.consensus_timestamp < consensus_of(star.id)
-  order by star.id, said.consensus_timestamp
-$$;
-
--- Sets them aside. Returns how many.
+-- Sets those of the journal aside. Returns how many.
 create function settle_repeats() returns bigint
 language plpgsql as $$
 begin
   perform wait_for_recovery();
   perform hold_seasons_alone();
-  return (select count(set_aside_star(id, day, first_star)) from repeats_in_journal());
+  return (select count(set_aside_star(id, day, first_star)) from repeats() where not is_taken_in);
 end
 $$;
 
