@@ -67,15 +67,7 @@ export async function foldEventDay(
   return tables;
 }
 
-/** A fold of an event's day, what it found on the way, and the projections that must equal it. */
-export interface EventDayComparison extends Projections {
-  readonly tables: EventTables;
-  /** Versions of the rules that its stars were decided under. */
-  readonly rules: ReadonlySet<number>;
-  /** The first star that today's machine decides otherwise under its rules; null: none. */
-  readonly contradiction: string | null;
-}
-
+/** What a fold of an event's day must equal. */
 interface Projections {
   /** The wallet that each serial counted for on the day, as the claims say. */
   readonly claims: Readonly<Record<"A" | "B", Readonly<Record<number, string>>>>;
@@ -90,8 +82,11 @@ interface Projections {
  * stands, also where the machine now says otherwise. The claims and the total that the fold must equal
  * are as of the same commit: one statement says which stars there are and what stands beside them. Stars
  * may go on meanwhile.
+ *
+ * @returns `rules`: versions that its stars were decided under; `contradiction`: the first star that the
+ *   machine decides otherwise, or null
  */
-export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<EventDayComparison> {
+export async function compareEventDay(sql: Sql, key: EventDayKey) {
   const { event, day } = key;
   const claimsOf = (collection: "A" | "B") => sql`coalesce(
     json_object_agg(serial, '0.0.' || wallet) filter (where collection = ${collection}), '{}')`;

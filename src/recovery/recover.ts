@@ -54,16 +54,9 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const days = await renewDays(recovery, notes);
   await noteLeftOver(sql, notes);
   const { unprovable, ignored } = notes;
+  const { recovered } = walked;
   const conflicts = walked.conflicts + aside.stars;
-  return {
-    recovered: walked.recovered,
-    adopted,
-    conflicts,
-    unprovable,
-    ignored,
-    ...days,
-    written: true,
-  };
+  return { recovered, adopted, conflicts, unprovable, ignored, ...days, written: true };
 }
 
 /** An earlier run marked what its exports said, also where it wrote nothing. This one may have others. */
