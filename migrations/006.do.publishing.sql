@@ -375,12 +375,10 @@ language sql as $$
   on conflict do nothing
 $$;
 
--- Reads a topic on by one page: confirms its messages, adopts those of waiting stars, records
--- findings, then gives up every
--- attempt whose validity ended before the page's last message. That proves a message absent:
--- every message up to there was compared, without a gap, and none carried its id. Verdicts as
--- in `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on
--- meanwhile.
+-- Reads a topic on by one page: confirms its messages, adopts those of waiting stars, records findings, then
+-- gives up every attempt whose validity ended before the page's last message. That proves a message absent:
+-- every message up to there was compared, without a gap, and none carried its id. Verdicts as in
+-- `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on meanwhile.
 create function read_topic_on(on_topic text, after_sequence bigint, messages json, last_sequence bigint,
   last_ns bigint, our_payer text)
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
