@@ -9,8 +9,6 @@
 create table topic_reading (
   topic_id text primary key check (topic_id ~ '^0\.0\.[1-9][0-9]{0,11}$'),
   sequence_number bigint not null check (sequence_number >= 0),
-  -- Consensus time of that message, nanoseconds since the epoch.
-  consensus_ns bigint not null default 0,
   begun_at epoch_ms not null,
   -- The hash that the next message's hash follows from; null while no message was read.
   running_hash text
@@ -305,8 +303,7 @@ call keep_rows('publishing_finding', 'delete');
 -- How far each topic was audited by `audit_topic`.
 create table topic_audit (
   topic_id text primary key references topic_reading (topic_id),
-  sequence_number bigint not null check (sequence_number >= 0),
-  audited_at epoch_ms not null
+  sequence_number bigint not null check (sequence_number >= 0)
 );
 
 -- What workers want an operator to see, each as long as its worker reports it.
@@ -378,20 +375,17 @@ language sql as $$
   on conflict do nothing
 $$;
 
--- Reads a topic on by one page: confirms its messages, adopts those of waiting stars, records
--- findings, then gives up every
--- attempt whose validity ended before the page's last message. That proves a message absent:
--- every message up to there was compared, without a gap, and none carried its id. Verdicts as
--- in `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on
--- meanwhile.
+-- Reads a topic on by one page: confirms its messages, adopts those of waiting stars, records findings, then
+-- gives up every attempt whose validity ended before the page's last message. That proves a message absent:
+-- every message up to there was compared, without a gap, and none carried its id. Verdicts as in
+-- `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on meanwhile.
 create function read_topic_on(on_topic text, after_sequence bigint, messages json, last_sequence bigint,
   last_ns bigint, our_payer text)
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
 language plpgsql as $$
 #variable_conflict use_column
 begin
-  update topic_reading set sequence_number = last_sequence, consensus_ns = last_ns,
-    running_hash = messages->-1->>'running_hash'
+  update topic_reading set sequence_number = last_sequence, running_hash = messages->-1->>'running_hash'
   where topic_id = on_topic and sequence_number = after_sequence;
   if not found then return; end if;
   return query select * from confirm_messages(on_topic, messages);
@@ -425,8 +419,8 @@ declare
   from_sequence bigint;
   to_sequence bigint;
 begin
-  insert into topic_audit (topic_id, sequence_number, audited_at)
-  select topic_id, 0, now_ms() from topic_reading where topic_id = on_topic
+  insert into topic_audit (topic_id, sequence_number)
+  select topic_id, 0 from topic_reading where topic_id = on_topic
   on conflict do nothing;
   select audit.sequence_number, least(reading.sequence_number, audit.sequence_number + places_max)
   into from_sequence, to_sequence
@@ -441,7 +435,7 @@ begin
     and not exists (select from publishing_finding known where known.topic_id = on_topic
       and known.sequence_number = place)
   on conflict do nothing;
-  update topic_audit set sequence_number = to_sequence, audited_at = now_ms()
+  update topic_audit set sequence_number = to_sequence
   where topic_id = on_topic;
   return to_sequence - from_sequence;
 end

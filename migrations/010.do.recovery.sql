@@ -53,31 +53,6 @@ create table recovered_day (
   recovered_at epoch_ms not null default now_ms()
 );
 
--- Takes messages in that no published star of the journal has. `messages` is a JSON array with the
--- columns of `recovery_message`.
-create function stage_messages(messages json) returns void
-language sql as $$
-  insert into recovery_message
-  select said.* from json_populate_recordset(null::recovery_message, messages) as said
-  where not exists (select from outbox where outbox.topic_id = said.topic_id
-    and outbox.sequence_number = said.sequence_number and state = 'published')
-  on conflict do nothing
-$$;
-
--- How far a topic is known without a gap: by published stars, by conflicts and by what was taken in.
-create function known_of_topic(of_topic text) returns bigint
-language sql stable as $$
-  select coalesce(max(sequence_number) filter (where sequence_number = place), 0)
-  from (
-    select sequence_number, row_number() over (order by sequence_number) as place
-    from (
-      select sequence_number from outbox where topic_id = of_topic and state = 'published'
-      union
-      select sequence_number from recovery_message where topic_id = of_topic
-    ) as known
-  ) as numbered
-$$;
-
 -- Gives stars that were still to be published the place that their message has. Returns how many.
 create function adopt_messages(stars_max integer) returns bigint
 language plpgsql as $$
@@ -161,26 +136,6 @@ begin
 end
 $$;
 
--- Marks messages that became conflicts after an earlier loss, as an export says. `conflicts` is a JSON array
--- of id, conflicts_with and first_day, the day of the star that was first. That star must be known, and
--- be of the same wallet's day or of the same event. Returns the stars marked.
-create function mark_conflicts(conflicts json) returns setof uuid
-language sql as $$
-  update recovery_message said set conflicts_with = line.conflicts_with
-  from json_to_recordset(conflicts) as line (id uuid, conflicts_with uuid, first_day date)
-  where said.star_id = line.id and exists (
-    select from (
-      select wallet, day, target_type, target_id from recovery_message where star_id = line.conflicts_with
-      union all
-      select wallet, day, target_type, target_id from star
-      where star.day = line.first_day and star.id = line.conflicts_with
-    ) as first
-    where line.conflicts_with <> line.id
-      and ((first.wallet, first.day) = (said.wallet, said.day)
-        or (first.target_type, first.target_id, 'event') = (said.target_type, said.target_id, said.target_type)))
-  returning said.star_id
-$$;
-
 -- When a star's message reached consensus; a text after all others while none is known.
 create function consensus_of(of_star uuid) returns text
 language sql stable as $$
@@ -188,48 +143,34 @@ language sql stable as $$
     (select min(consensus_timestamp) from recovery_message where star_id = of_star), '~')
 $$;
 
--- "One star per wallet per item per UTC day": of two messages the later one on the ledger is a
--- conflict. Marks those taken in.
-create function mark_repeats() returns void
-language sql as $$
-  update recovery_message said set conflicts_with = earlier.star_id
+-- "One star per wallet per item per UTC day": the stars, taken in or of the journal, that repeat one which
+-- was first on the ledger.
+create function repeats() returns table (id uuid, day date, first_star uuid, is_taken_in boolean)
+language sql stable as $$
+  select id, day, first_star, is_taken_in
   from (
-    select topic_id, sequence_number, star_id as own,
-      first_value(star_id) over (partition by wallet, day, target_type, target_id
-        order by consensus_timestamp) as star_id
+    select id, day, is_taken_in, first_value(id) over (partition by wallet, day, target_type, target_id
+      order by consensus_timestamp) as first_star
     from (
-      select topic_id, sequence_number, star_id, wallet, day, target_type, target_id, consensus_timestamp
+      select star_id as id, wallet, day, target_type, target_id, consensus_timestamp, true as is_taken_in
       from recovery_message where not is_forever_mint and conflicts_with is null
       union all
-      select null, null, star.id, star.wallet, star.day, star.target_type, star.target_id,
-        coalesce(outbox.consensus_timestamp, '~')
+      select star.id, star.wallet, star.day, star.target_type, star.target_id,
+        coalesce(outbox.consensus_timestamp, '~'), false
       from star join outbox on outbox.star_id = star.id
       where not star.is_forever_mint and (star.wallet, star.day) in (select wallet, day from recovery_message)
     ) as known
-  ) as earlier
-  where earlier.topic_id = said.topic_id and earlier.sequence_number = said.sequence_number
-    and earlier.star_id <> earlier.own and said.conflicts_with is distinct from earlier.star_id
+  ) as placed
+  where id <> first_star
 $$;
 
--- The stars of the journal that repeat one taken in, which was first on the ledger.
-create function repeats_in_journal() returns table (id uuid, day date, first_star uuid)
-language sql stable as $$
-  select distinct on (star.id) star.id, star.day, said.star_id
-  from recovery_message said
-  join star on star.wallet = said.wallet and star.day = said.day
-    and star.target_type = said.target_type and star.target_id = said.target_id
-  where not said.is_forever_mint and not star.is_forever_mint and star.id <> said.star_id
-    and said.conflicts_with is null and said.consensus_timestamp < consensus_of(star.id)
-  order by star.id, said.consensus_timestamp
-$$;
-
--- Sets them aside. Returns how many.
+-- Sets those of the journal aside. Returns how many.
 create function settle_repeats() returns bigint
 language plpgsql as $$
 begin
   perform wait_for_recovery();
   perform hold_seasons_alone();
-  return (select count(set_aside_star(id, day, first_star)) from repeats_in_journal());
+  return (select count(set_aside_star(id, day, first_star)) from repeats() where not is_taken_in);
 end
 $$;
 

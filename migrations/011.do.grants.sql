@@ -9,15 +9,8 @@ do $$
 declare
   role_name text;
   privileged regprocedure;
+  has_app boolean;
 begin
-  -- What runs with its owner's rights finds nothing in the caller's temporary schema, and is for the
-  -- service alone.
-  for privileged in
-    select oid from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace
-  loop
-    execute format('alter function %s set search_path = %I, pg_temp', privileged, current_schema());
-    execute format('revoke execute on function %s from public', privileged);
-  end loop;
   foreach role_name in array array['starboard_app', 'starboard_reader'] loop
     begin
       execute format('create role %I nologin', role_name);
@@ -30,17 +23,22 @@ begin
   if exists (select from pg_roles where rolname = 'starboard_reader') then
     grant select on attention to starboard_reader;
   end if;
-  if not exists (select from pg_roles where rolname = 'starboard_app') then return; end if;
+  has_app := exists (select from pg_roles where rolname = 'starboard_app');
+  -- What runs with its owner's rights finds nothing in the caller's temporary schema, and is for the
+  -- service alone.
+  for privileged in
+    select oid from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace
+  loop
+    execute format('alter function %s set search_path = %I, pg_temp', privileged, current_schema());
+    execute format('revoke execute on function %s from public', privileged);
+    if has_app then execute format('grant execute on function %s to starboard_app', privileged); end if;
+  end loop;
+  if not has_app then return; end if;
 
   begin
     execute format('grant starboard_app to %I', session_user);
   exception when insufficient_privilege or invalid_grant_operation then null;
   end;
-  for privileged in
-    select oid from pg_proc where prosecdef and pronamespace = current_schema()::regnamespace
-  loop
-    execute format('grant execute on function %s to starboard_app', privileged);
-  end loop;
   -- The migrator's own table: readiness compares it with this build.
   if to_regclass('schema_version') is not null then
     grant select on schema_version to starboard_app;
@@ -60,7 +58,7 @@ begin
   grant update (state, topic_id, transaction_id, sequence_number, consensus_timestamp, running_hash,
     lease_owner, lease_until, tries, next_try_at, last_error, submitted_at, published_at)
     on outbox to starboard_app;
-  grant update (sequence_number, consensus_ns, running_hash) on topic_reading to starboard_app;
+  grant update (sequence_number, running_hash) on topic_reading to starboard_app;
   grant update (resolved_at) on publishing_finding to starboard_app;
 
   -- What is updated and never removed.

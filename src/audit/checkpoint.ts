@@ -50,14 +50,10 @@ function digest(body: string): string {
 }
 
 function withMaps(_: string, value: unknown): unknown {
-  if (value instanceof Map) return { $map: [...value] };
-  if (value instanceof Set) return { $set: [...value] };
-  return value;
+  return value instanceof Map ? { $map: [...value] } : value;
 }
 
 function intoMaps(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if ("$map" in value) return new Map(value.$map as [unknown, unknown][]);
-  if ("$set" in value) return new Set(value.$set as unknown[]);
-  return value;
+  const isMap = typeof value === "object" && value !== null && "$map" in value;
+  return isMap ? new Map(value.$map as [unknown, unknown][]) : value;
 }

@@ -105,20 +105,20 @@ export type ItemBounds = Readonly<Record<"totalVotes" | "votes7d" | "votes30d", 
  * and `votes30d` from the full UTC hour 7 × 24 (30 × 24) hours before, until then.
  */
 export function countersOf(counters: Counters, item: string, reading: Reading): ItemBounds {
-  const instants = [reading.from, reading.until];
-  const starts = {
-    totalVotes: instants.map((at) => Math.floor(at / DAY_MS) * DAY_MS),
-    votes7d: instants.map((at) => windowStart(at, 7)),
-    votes30d: instants.map((at) => windowStart(at, 30)),
-  };
-  const of = (field: keyof typeof starts): Bounds => {
-    const sums = starts[field].map((start) => boundsFrom(counters, { item, start, reading }));
+  const since = (startOf: (at: number) => number): Bounds => {
+    const sums = [reading.from, reading.until].map((at) =>
+      boundsFrom(counters, { item, start: startOf(at), reading }),
+    );
     return {
       low: Math.min(...sums.map(({ low }) => low)),
       high: Math.max(...sums.map(({ high }) => high)),
     };
   };
-  return { totalVotes: of("totalVotes"), votes7d: of("votes7d"), votes30d: of("votes30d") };
+  return {
+    totalVotes: since((at) => Math.floor(at / DAY_MS) * DAY_MS),
+    votes7d: since((at) => windowStart(at, 7)),
+    votes30d: since((at) => windowStart(at, 30)),
+  };
 }
 
 function boundsFrom(

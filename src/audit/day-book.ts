@@ -61,7 +61,12 @@ export function enterStar(book: DayBook, star: StarMessage, place: Place): reado
   book.most = Math.max(book.most, wallet.ats.length);
   // One that is there twice counts once.
   const isTwin = found.some(({ kind }) => kind === "duplicate");
-  if (star.type === "event_vote" && !isTwin) enterEventStar(book, star, place);
+  if (star.type === "event_vote" && !isTwin) {
+    const event = book.events.get(star.eventId) ?? { kind: star.eventType, stars: [] };
+    book.events.set(star.eventId, event);
+    const { topic, sequenceNumber } = place;
+    event.stars.push({ wallet: star.wallet, at: star.timestamp, topic, sequenceNumber });
+  }
   return found.map((broken) => ({ ...place, ...broken }));
 }
 
@@ -86,16 +91,6 @@ function judge(
     found.push({ kind: "allowance", expected: `≤ ${premiumVotes}`, found: ats.length + 1 });
   }
   return found;
-}
-
-function enterEventStar(
-  book: DayBook,
-  star: StarMessage & { type: "event_vote" },
-  { topic, sequenceNumber }: Place,
-): void {
-  const event = book.events.get(star.eventId) ?? { kind: star.eventType, stars: [] };
-  book.events.set(star.eventId, event);
-  event.stars.push({ wallet: star.wallet, at: star.timestamp, topic, sequenceNumber });
 }
 
 /** Keeps what the day's export is compared with. */

@@ -81,17 +81,14 @@ export function takeStar(tables: EventTables, star: EventTurn): EventDecision {
   return decision;
 }
 
-/** Attributions that the daily check ended together. */
-export interface AccountedRelease {
-  readonly event: string;
-  readonly at: number;
-  readonly losses: readonly Loss[];
-}
-
-/** @returns the weight that went and, by wallet, which attributions the rules end */
+/**
+ * Takes attributions that ended together off a mint.
+ *
+ * @returns the weight that went and, by wallet, which attributions the rules end
+ */
 export function releaseFromMint(
   accounts: EventAccounts,
-  { event, at, losses }: AccountedRelease,
+  { event, at, losses }: Pick<EventTurn, "event" | "at"> & { readonly losses: readonly Loss[] },
   reading: Reading,
 ): LossDecision {
   const tables = tablesOf(accounts, { event, at, isForeverMint: true });

@@ -35,60 +35,59 @@ export async function judgeExportDay(
   const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
   const slots = new Map<string, { at: number; slot: number }[]>();
   const unpublished = new Set<string>();
-  const isBeforeNfts = (at: string): boolean => Date.parse(at) < judge.ownedAt - LEAD_MS;
   let excluded: readonly string[] = [];
   let isWhole = true;
   const before = state.exportChain;
-  const chain = await readExport(
-    exports.source,
-    { day, before: before ?? undefined },
-    {
-      header(header) {
-        excluded = header.excludedWallets;
-        isWhole = header.final || exports.source.isLive;
-        add(judgeHeader(judge, header));
-        if (!followsOn(state, header, exports.source.isLive)) state.hasAllExports = false;
-        if (header.final && before?.hash === null) {
-          const doubt = `whether ${day} follows ${before.day}: that was not final when it was read`;
-          addLine(state.findings.unprovable, doubt);
-        }
-      },
-      async star(star) {
-        state.checked.exportedStars += 1;
-        add(judgeStar(star, { day, keys: judge.keys }));
-        add(await matchMessage(judge, { state, book, unpublished }, star));
-        const own = slots.get(star.wallet) ?? [];
-        slots.set(star.wallet, own);
-        own.push({ at: Date.parse(star.at), slot: star.slot });
-        if (isBeforeNfts(star.at)) {
-          const { ownerships } = judge;
-          const holder = holderOf(star);
-          const known = judge.excluded.has(star.wallet) ? before?.excluded : undefined;
-          const isExcluded = wasExcluded(holder, { own: excluded, before: known });
-          const verdict = judgeSerials(holder, { ownerships, isExcluded, place: placeOf(star) });
-          addVerdict(state.findings, verdict);
-        }
-        add(accountFor(judge, state, { star: asRead(star, book), book }));
-      },
-      release(release) {
-        const ownerships = isBeforeNfts(release.releasedAt) ? judge.ownerships : null;
-        add(
-          judgeRelease(release, { day, ownerships, isExcluded: excluded.includes(release.wallet) }),
-        );
-        if (!hasHistory(judge, state)) return;
-        addRelease(pendingOf(state, release.mint), release, day);
-      },
-      broken: (mismatch) => add([mismatch]),
-      rejoined: () =>
-        addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day }),
-    },
-  );
+  for await (const part of readExport(exports.source, day, before ?? undefined)) {
+    if (part.kind === "header") {
+      excluded = part.excludedWallets;
+      isWhole = part.final || exports.source.isLive;
+      add(judgeHeader(judge, state, part));
+    } else if (part.kind === "star") {
+      state.checked.exportedStars += 1;
+      add(judgeStar(part, { day, keys: judge.keys }));
+      add(await matchMessage(judge, { state, book, unpublished }, part));
+      const own = slots.get(part.wallet) ?? [];
+      slots.set(part.wallet, own);
+      own.push({ at: Date.parse(part.at), slot: part.slot });
+      judgeHeld(judge, state, { star: part, excluded });
+      add(accountFor(judge, state, { star: asRead(part, book), book }));
+    } else if (part.kind === "release") {
+      const ownerships = isBeforeNfts(judge, part.releasedAt) ? judge.ownerships : null;
+      add(judgeRelease(part, { day, ownerships, isExcluded: excluded.includes(part.wallet) }));
+      if (hasHistory(judge, state)) addRelease(pendingOf(state, part.mint), part, day);
+    } else if (part.kind === "export") {
+      add([part]);
+    } else if (part.kind === "rejoined") {
+      addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day });
+    } else {
+      state.exportChain = part;
+    }
+  }
   add(judgeSlots(slots, day));
   add(await leftOver(judge, { state, book, unpublished, isWhole }));
   if (before !== null) foldMintsThrough(judge, state, before.day);
   closeEventDay(state.accounts, day);
-  state.exportChain = chain;
   state.checked.exports += 1;
+}
+
+/** Whether the NFTs were read after an instant: what came later the next audit judges. */
+function isBeforeNfts({ ownedAt }: Judge, at: string): boolean {
+  return Date.parse(at) < ownedAt - LEAD_MS;
+}
+
+/** The serials that a star shows, against the NFTs' histories. */
+function judgeHeld(
+  judge: Judge,
+  { exportChain: before, findings }: AuditState,
+  { star, excluded }: { star: ExportStar; excluded: readonly string[] },
+): void {
+  if (!isBeforeNfts(judge, star.at)) return;
+  const { ownerships } = judge;
+  const holder = holderOf(star);
+  const known = judge.excluded.has(star.wallet) ? before?.excluded : undefined;
+  const isExcluded = wasExcluded(holder, { own: excluded, before: known });
+  addVerdict(findings, judgeSerials(holder, { ownerships, isExcluded, place: placeOf(star) }));
 }
 
 /** Counts what the exports read so far say of forever mints, up to the end of a day. */
@@ -124,11 +123,17 @@ function hasHistory({ day }: Judge, { hasAllExports }: AuditState): boolean {
   return day === null && hasAllExports;
 }
 
-function judgeHeader(judge: Judge, header: ExportHeader): readonly Mismatch[] {
+function judgeHeader(judge: Judge, state: AuditState, header: ExportHeader): readonly Mismatch[] {
+  const { exportChain: before, findings } = state;
+  if (!followsOn(state, header, judge.exports?.source.isLive === true)) state.hasAllExports = false;
+  if (header.final && before?.hash === null) {
+    const doubt = `whether ${header.day} follows ${before.day}: that was not final when it was read`;
+    addLine(findings.unprovable, doubt);
+  }
   const { a, b } = header.collections;
   const expected = wordsOf(judge.collections, judge.keys);
   const found = wordsOf({ a: a.id, b: b.id }, { a: a.key, b: b.key });
-  return expected === found ? [] : [broken(header.day, { expected, found })];
+  return expected === found ? [] : [elsewhere("export", header.day, { expected, found })];
 }
 
 function wordsOf(ids: Judge["collections"], keys: Judge["keys"]): string {
@@ -176,8 +181,4 @@ function pendingOf(state: AuditState, mint: string) {
   const pending = state.mints.get(mint) ?? [];
   state.mints.set(mint, pending);
   return pending;
-}
-
-function broken(day: Day, differing: Pick<Mismatch, "expected" | "found">): Mismatch {
-  return elsewhere("export", day, differing);
 }

@@ -7,9 +7,11 @@ import type { ExportSource } from "./export-source.ts";
 /** The header of a day's export. @throws Error in one line when the export does not begin with one */
 export async function readHeader(source: ExportSource, day: string): Promise<ExportHeader> {
   for await (const line of source.lines(day)) {
-    const header = exportHeader.safeParse(parseJson(line));
-    if (header.success) return header.data;
-    break;
+    try {
+      return exportHeader.parse(JSON.parse(line));
+    } catch {
+      break;
+    }
   }
   throw new Error(`the export of ${day} does not begin with a header`);
 }
@@ -35,13 +37,5 @@ export async function keysOnTopic(
       afterSequence = sequenceNumber;
     }
     if (messages.length === 0) return undefined;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

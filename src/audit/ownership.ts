@@ -30,31 +30,16 @@ export interface NftHistory {
 }
 
 /** Collects tenures; memory depends on how often NFTs moved in the time that is read. */
-export class OwnershipBuilder {
-  readonly #tenures = new Map<string, Tenure[]>();
-  #isPartial = false;
+export class OwnershipBuilder implements Ownership {
+  readonly tenures = new Map<string, Tenure[]>();
+  isPartial = false;
 
-  /** Held by one account for all of the time that is read, or by none. */
-  unmoved(serial: number, owner: string | null): void {
-    if (owner !== null) this.#hold(owner, { serial, from: 0, to: Number.POSITIVE_INFINITY });
-  }
-
-  moved(serial: number, history: NftHistory): void {
-    for (const { owner, ...tenure } of tenuresOf(serial, history)) this.#hold(owner, tenure);
-  }
-
-  markPartial(): void {
-    this.#isPartial = true;
-  }
-
-  build(): Ownership {
-    return { tenures: this.#tenures, isPartial: this.#isPartial };
-  }
-
-  #hold(owner: string, tenure: Tenure): void {
-    const held = this.#tenures.get(owner);
-    if (held === undefined) this.#tenures.set(owner, [tenure]);
-    else held.push(tenure);
+  add(serial: number, history: NftHistory): void {
+    for (const { owner, ...tenure } of tenuresOf(serial, history)) {
+      const held = this.tenures.get(owner);
+      if (held === undefined) this.tenures.set(owner, [tenure]);
+      else held.push(tenure);
+    }
   }
 }
 

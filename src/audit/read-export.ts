@@ -11,16 +11,6 @@ import { FooterCounts } from "../journal/write-export.ts";
 import type { ExportSource } from "./export-source.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
-/** Takes what an export holds, line by line. */
-export interface ExportReader {
-  header(header: ExportHeader): void;
-  star(star: ExportStar): void | Promise<void>;
-  release(release: ExportRelease): void;
-  broken(mismatch: Mismatch): void;
-  /** The day follows another chain than that of the day before, because stars came back. */
-  rejoined(): void;
-}
-
 /** The chain of day to day, as far as it has been followed. */
 export interface ExportChain {
   readonly day: string;
@@ -32,23 +22,35 @@ export interface ExportChain {
 }
 
 /**
+ * What is read of an export, by `kind`: its lines; `export`, what is wrong with it; `rejoined` where the
+ * day follows another chain than that of the day before, because stars came back; at last `chain`, what
+ * the next day must be joined to.
+ */
+export type ExportPart =
+  | ExportHeader
+  | ExportStar
+  | ExportRelease
+  | (Mismatch & { readonly kind: "export" })
+  | { readonly kind: "rejoined" }
+  | ({ readonly kind: "chain" } & ExportChain);
+
+/**
  * Reads one day's export: every line of its format, in its order, with the counts and the hash its
  * footer says, and joined to the day before.
  *
- * @param before the day before, when that was read; undefined: not known here
- * @returns what the next day must be joined to
+ * @param before the day before; undefined where it was not read
  */
-export async function readExport(
+export async function* readExport(
   source: ExportSource,
-  { day, before }: { readonly day: string; readonly before: ExportChain | undefined },
-  reader: ExportReader,
-): Promise<ExportChain> {
-  const broken = (expected: string | number, found: string | number): void =>
-    reader.broken(elsewhere("export", day, { expected, found }));
+  day: string,
+  before: ExportChain | undefined,
+): AsyncGenerator<ExportPart, void, undefined> {
+  const broken = (expected: string | number, found: string | number) =>
+    elsewhere("export", day, { expected, found });
   const counts = new FooterCounts();
   let [lines, seq] = [0, 0];
   const hash = createHash("sha256");
-  const unread = { day, hash: null, isRecovered: false, excluded: [] };
+  const unread = { kind: "chain", day, hash: null, isRecovered: false, excluded: [] } as const;
   let header: ExportHeader | undefined;
   let footer: ExportFooter | undefined;
   try {
@@ -57,49 +59,53 @@ export async function readExport(
       const parsed = exportLine.safeParse(JSON.parse(text));
       if (!parsed.success) {
         const where = parsed.error.issues[0]?.path.join(".") ?? "";
-        broken("a line of the format", `line ${lines}: ${where}`);
+        yield broken("a line of the format", `line ${lines}: ${where}`);
         hash.update(`${text}\n`);
         continue;
       }
       const line = parsed.data;
+      if (footer !== undefined) yield broken("nothing after the footer", line.kind);
       if (line.kind === "footer") {
-        if (footer !== undefined) broken("nothing after the footer", line.kind);
         footer = line;
         continue;
       }
       hash.update(`${text}\n`);
       counts.add([line]);
-      if (footer !== undefined) broken("nothing after the footer", line.kind);
       if (line.kind === "header") {
-        if (header !== undefined) broken("one header", "another one");
+        if (header !== undefined) yield broken("one header", "another one");
         if (line.final !== (line.previous !== null))
-          broken("final exactly where it follows a day", `final ${line.final}`);
+          yield broken("final exactly where it follows a day", `final ${line.final}`);
         header = line;
-        reader.header(line);
       } else if (line.kind === "star") {
-        if (line.seq <= seq) broken(`seq above ${seq}`, line.seq);
+        if (line.seq <= seq) yield broken(`seq above ${seq}`, line.seq);
         seq = line.seq;
-        await reader.star(line);
-      } else if (line.kind === "release") reader.release(line);
-      if (header === undefined) broken("a header first", line.kind);
+      }
+      if (line.kind !== "conflict" && line.kind !== "lost") yield line;
+      if (header === undefined) yield broken("a header first", line.kind);
     }
   } catch (error) {
-    broken("a readable export", coerceError(error).message);
-    return unread;
+    yield broken("a readable export", coerceError(error).message);
+    yield unread;
+    return;
   }
   if (header === undefined || footer === undefined) {
-    broken("a header and a footer", "an export cut short");
-    return unread;
+    yield broken("a header and a footer", "an export cut short");
+    yield unread;
+    return;
   }
   const sha256 = hash.digest("hex");
-  for (const [expected, found] of [
-    ...endsOf(day, { header, footer, counted: counts.footer({ ...header, day }, sha256) }),
-    ...joint(header, before, reader),
-  ]) {
-    broken(expected, found);
+  const counted = counts.footer({ ...header, day }, sha256);
+  for (const [expected, found] of endsOf(day, { header, footer, counted })) {
+    yield broken(expected, found);
   }
-  const { excludedWallets: excluded, recovered } = header;
-  return { day, hash: footer.chain, isRecovered: recovered === true, excluded };
+  const { excludedWallets: excluded, previous, recovered } = header;
+  const isRecovered = recovered === true;
+  const expected = before?.hash ?? null;
+  if (expected !== null && previous !== null && previous !== expected) {
+    if (before?.isRecovered || isRecovered) yield { kind: "rejoined" };
+    else yield broken(`header.previous ${expected}`, previous);
+  }
+  yield { kind: "chain", day, hash: footer.chain, isRecovered, excluded };
 }
 
 type Difference = readonly [expected: string | number, found: string | number];
@@ -125,17 +131,3 @@ const FOOTER_FIELDS = [
   ...(["day", "final", "stars", "weight", "releases", "unpublished"] as const),
   ...(["sha256", "chain"] as const),
 ];
-
-function joint(
-  header: ExportHeader,
-  before: ExportChain | undefined,
-  reader: Pick<ExportReader, "rejoined">,
-): readonly Difference[] {
-  const expected = before?.hash ?? null;
-  if (expected === null || header.previous === null || header.previous === expected) return [];
-  if (before?.isRecovered === true || header.recovered === true) {
-    reader.rejoined();
-    return [];
-  }
-  return [[`header.previous ${expected}`, header.previous]];
-}

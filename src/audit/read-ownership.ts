@@ -46,7 +46,7 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
   for await (const page of given.mirror.nftOwners(given.collection)) {
     const reading = page.map((nft) =>
       isUnmoved(nft, given.since)
-        ? builder.unmoved(nft.serial, nft.owner)
+        ? builder.add(nft.serial, { rows: [], owner: nft.owner })
         : lane.execute(() => readHistory(given, builder, nft)),
     );
     await Promise.all(reading);
@@ -56,7 +56,7 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
   // A mistyped collection has no NFTs either, and every star that shows some would be refuted.
   if (read === 0 && (await given.mirror.token(given.collection))?.type !== "NON_FUNGIBLE_UNIQUE")
     throw new Error(`the mirror node knows no NFT collection ${given.collection}`);
-  return builder.build();
+  return builder;
 }
 
 /**
@@ -78,11 +78,11 @@ async function readHistory(
   for (let pages = 0; pages < HISTORY_PAGES_MAX; pages++) {
     const page = await mirror.nftTransactions(collection, nft.serial, { until });
     rows.push(...page.transactions);
-    if (page.partial) builder.markPartial();
+    if (page.partial) builder.isPartial = true;
     const oldest = page.transactions.at(-1);
     if (oldest === undefined || !page.more || msOf(oldest.consensusTimestamp) < since) break;
     until = formatTimestamp(parseTimestamp(oldest.consensusTimestamp) - 1n);
-    if (pages === HISTORY_PAGES_MAX - 1) builder.markPartial();
+    if (pages === HISTORY_PAGES_MAX - 1) builder.isPartial = true;
   }
-  builder.moved(nft.serial, { rows: rows.reverse(), owner: nft.deleted ? null : nft.owner });
+  builder.add(nft.serial, { rows: rows.reverse(), owner: nft.deleted ? null : nft.owner });
 }

@@ -2,7 +2,13 @@ import { dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { boundsText } from "./counters.ts";
-import { heldAt, heldBetween, type Ownership, type Ownerships } from "./ownership.ts";
+import {
+  type HeldSerials,
+  heldAt,
+  heldBetween,
+  type Ownership,
+  type Ownerships,
+} from "./ownership.ts";
 import type { Mismatch, Place, Verdict } from "./report.ts";
 
 /**
@@ -76,8 +82,13 @@ export function judgeCounts(
 const unprovable =
   "holdings of some stars: the mirror node does not know the whole history of some NFTs";
 
+/** What a wallet held while its holdings may have been read for a star of an instant. */
+export function heldAround(ownership: Ownership, wallet: string, at: number): HeldSerials {
+  return heldBetween(ownership, wallet, { from: at - LAG_MS, to: at + LEAD_MS });
+}
+
 function countsAround(ownership: Ownership, wallet: string, at: number) {
-  const { always, ever } = heldBetween(ownership, wallet, { from: at - LAG_MS, to: at + LEAD_MS });
+  const { always, ever } = heldAround(ownership, wallet, at);
   return { low: always.length, high: ever.length, now: heldAt(ownership, wallet, at).length };
 }
 
@@ -115,10 +126,9 @@ export function judgeSerials(
   const { wallet, at, held } = star;
   const wrong: Mismatch[] = [];
   for (const name of ["A", "B"] as const) {
-    const span = { from: at - LAG_MS, to: at + LEAD_MS };
     const { always, ever } = isExcluded
       ? { always: [], ever: [] }
-      : heldBetween(ownerships[name], wallet, span);
+      : heldAround(ownerships[name], wallet, at);
     const could = new Set(ever);
     const listed = new Set(held[name]);
     const extra = held[name].filter((serial) => !could.has(serial));
@@ -162,8 +172,7 @@ export function heldAtEventStar(
 ): HeldThen {
   if (excluded.has(wallet)) return { A: [], B: [], isCertain: true };
   const isCertain = [ownerships.A, ownerships.B].every((ownership) => {
-    const span = { from: at - LAG_MS, to: at + LEAD_MS };
-    const { always, ever } = heldBetween(ownership, wallet, span);
+    const { always, ever } = heldAround(ownership, wallet, at);
     return !ownership.isPartial && always.length === ever.length;
   });
   const [A, B] = [heldAt(ownerships.A, wallet, at), heldAt(ownerships.B, wallet, at)];

@@ -40,11 +40,11 @@ export interface Mismatch {
 }
 
 /** A mismatch that is about no one message. @param where to look: a ranking's field, an export's day */
-export function elsewhere(
-  kind: MismatchKind,
+export function elsewhere<Kind extends MismatchKind>(
+  kind: Kind,
   where: string,
   { expected, found }: Pick<Mismatch, "expected" | "found">,
-): Mismatch {
+): Mismatch & { readonly kind: Kind } {
   return { kind, topic: null, sequenceNumber: null, message: null, where, expected, found };
 }
 

@@ -14,12 +14,7 @@ export interface ImportOptions {
 
 /** How many records of each list were stored, and how many of them this import approved. */
 export interface Imported {
-  readonly imported: {
-    readonly events: number;
-    readonly tokens: number;
-    readonly collections: number;
-    readonly projects: number;
-  };
+  readonly imported: Readonly<Record<keyof Catalog, number>>;
   readonly approved: number;
 }
 

@@ -55,8 +55,7 @@ export async function showActor(sql: Sql, resting: Resting, name: ActorName): Pr
     return { id, state: value, context, version: context.stars.length, source };
   }
   if (name.type === "event-day") {
-    const { tables } = await foldEventDay(sql, name);
-    return { id, ...shownEventDay(name, tables), source: "journal" };
+    return { id, ...shownEventDay(name, await foldEventDay(sql, name)), source: "journal" };
   }
   const { tables, source } = await findMint(sql, resting, name.event);
   return { id, ...shownMint(name.event, tables), source };

@@ -10,15 +10,6 @@ import { runLong, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 import { type CountedStar, countedStarColumns, differenceOf, starredFact } from "./counted-star.ts";
 
-/** The actor as folded, and what the fold found on the way. */
-export interface FoldedEventDay {
-  readonly tables: EventTables;
-  /** Versions of the rules that its stars were decided under. */
-  readonly rules: ReadonlySet<number>;
-  /** The first star that today's machine decides otherwise under its rules; null: none. */
-  readonly contradiction: string | null;
-}
-
 /** Stars of one read: to fold them takes some 10 ms, and the process may be one that voters use. */
 const PAGE = 500;
 
@@ -57,8 +48,7 @@ async function* starsNumbered(
 }
 
 /**
- * Folds an event's day from its recorded stars and, beside each, decides it again under its own
- * rules. What was recorded stands, also where the machine now says otherwise.
+ * Folds an event's day from its recorded stars.
  *
  * @param starsMax folds the first of the day's stars alone: the actor as it was then
  */
@@ -66,31 +56,19 @@ export async function foldEventDay(
   sql: Sql,
   key: EventDayKey,
   starsMax = Number.POSITIVE_INFINITY,
-): Promise<FoldedEventDay> {
-  return fold(key, starsOfEventDay(sql, key), starsMax);
-}
-
-async function fold(
-  key: EventDayKey,
-  pages: AsyncIterable<readonly CountedStar[]>,
-  starsMax = Number.POSITIVE_INFINITY,
-): Promise<FoldedEventDay> {
+): Promise<EventTables> {
   const tables = emptyTables();
-  const rules = new Set<number>();
-  let contradiction: string | null = null;
-  for await (const page of pages) {
+  for await (const page of starsOfEventDay(sql, key)) {
     for (const star of page) {
-      if (tables.stars === starsMax) return { tables, rules, contradiction };
-      rules.add(star.rules);
-      contradiction ??= differenceOf(star, (command) => decideEventStar(key, tables, command));
+      if (tables.stars === starsMax) return tables;
       evolveEventDay(key, tables, starredFact(star));
     }
   }
-  return { tables, rules, contradiction };
+  return tables;
 }
 
-/** A fold of an event's day, and the projections that must equal it. */
-export interface EventDayComparison extends FoldedEventDay {
+/** What a fold of an event's day must equal. */
+interface Projections {
   /** The wallet that each serial counted for on the day, as the claims say. */
   readonly claims: Readonly<Record<"A" | "B", Readonly<Record<number, string>>>>;
   /** The event's stored counter. */
@@ -100,16 +78,19 @@ export interface EventDayComparison extends FoldedEventDay {
 }
 
 /**
- * Folds an event's day, and reads the claims and the total that it must equal, all as of one commit: one
- * statement says which stars there are and what stands beside them. Stars may go on meanwhile.
+ * Folds an event's day and, beside each star, decides it again under its own rules; what was recorded
+ * stands, also where the machine now says otherwise. The claims and the total that the fold must equal
+ * are as of the same commit: one statement says which stars there are and what stands beside them. Stars
+ * may go on meanwhile.
+ *
+ * @returns `rules`: versions that its stars were decided under; `contradiction`: the first star that the
+ *   machine decides otherwise, or null
  */
-export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<EventDayComparison> {
+export async function compareEventDay(sql: Sql, key: EventDayKey) {
   const { event, day } = key;
   const claimsOf = (collection: "A" | "B") => sql`coalesce(
     json_object_agg(serial, '0.0.' || wallet) filter (where collection = ${collection}), '{}')`;
-  const [row] = await runLong(sql<
-    [Omit<EventDayComparison, keyof FoldedEventDay> & { readonly numbers: string }]
-  >`
+  const [row] = await runLong(sql<[Projections & { readonly numbers: string }]>`
       select ${numbersOf(sql, key)} as numbers,
         json_build_object('A', ${claimsOf("A")}, 'B', ${claimsOf("B")}) as claims,
         coalesce((select weight from event_total where event_id = ${event}), 0) as stored,
@@ -117,5 +98,15 @@ export async function compareEventDay(sql: Sql, key: EventDayKey): Promise<Event
           where target_type = 'event' and target_id = ${event}) as summed
       from serial_claim where event_id = ${event} and day = ${day}`);
   const { numbers, ...stood } = row;
-  return { ...(await fold(key, starsNumbered(sql, key, numbers))), ...stood };
+  const tables = emptyTables();
+  const rules = new Set<number>();
+  let contradiction: string | null = null;
+  for await (const page of starsNumbered(sql, key, numbers)) {
+    for (const star of page) {
+      rules.add(star.rules);
+      contradiction ??= differenceOf(star, (command) => decideEventStar(key, tables, command));
+      evolveEventDay(key, tables, starredFact(star));
+    }
+  }
+  return { ...stood, tables, rules, contradiction };
 }

@@ -11,28 +11,34 @@ import { readLiveMint } from "./live-mint.ts";
 import { endsInWords, lossesOf, singleEnds } from "./mint-end.ts";
 import { type MintHappening, type MintRelease, mintFact, readMintHistory } from "./mint-history.ts";
 
-/** A fold of a mint's history, and what it found on the way. */
-export interface FoldedMint {
-  readonly tables: EventTables;
-  /** Versions of the rules that its stars were decided under. */
-  readonly rules: ReadonlySet<number>;
-  /** One line for each star and release that today's machine decides otherwise under its rules. */
-  readonly differences: readonly string[];
-}
-
 const DIFFERENCES_MAX = 20;
 
 /**
- * Folds a mint's history and compares it with the live claims and the total, both as of one
- * commit. Stars may go on meanwhile.
+ * Folds a mint's recorded facts and, beside each, decides it again under its own rules; what was recorded
+ * stands, also where the machine now says otherwise. Then compares the fold with the live claims and the
+ * total, both as of one commit. Stars may go on meanwhile.
  *
- * @returns `upTo`: the last position of the history that both are as of
+ * @returns `rules`: versions that its stars were decided under; `differences`: a line for each; `upTo`: the
+ *   last position of the history that all is as of
  */
 export async function compareMint(sql: Sql, mint: string) {
   const { upTo, live } = await readLiveMint(sql, mint);
-  const folded = await replayMint(mint, readMintHistory(sql, mint, { upTo }));
-  const differences = [...folded.differences, ...differencesOf(folded.tables, live)];
-  return { ...folded, live, upTo, differences: differences.slice(0, DIFFERENCES_MAX) };
+  const tables = emptyTables();
+  const rules = new Set<number>();
+  const differences: string[] = [];
+  for await (const page of readMintHistory(sql, mint, { upTo })) {
+    for (const happening of page) {
+      if (happening.kind === "star") rules.add(happening.rules);
+      const difference =
+        happening.kind === "star"
+          ? differenceOf(happening, (star) => decideMintStar(mint, tables, star))
+          : judgeRelease(mint, tables, happening);
+      if (difference !== null && differences.length < DIFFERENCES_MAX) differences.push(difference);
+      evolveMint(mint, tables, mintFact(happening));
+    }
+  }
+  differences.push(...differencesOf(tables, live));
+  return { tables, rules, upTo, differences: differences.slice(0, DIFFERENCES_MAX) };
 }
 
 /** Takes recorded facts into a mint, in the order of commits. */
@@ -44,33 +50,6 @@ export async function foldMint(
   for await (const page of pages) {
     for (const happening of page) evolveMint(mint, tables, mintFact(happening));
   }
-}
-
-/**
- * Folds a mint's recorded facts and, beside each, decides it again under its own rules. What was
- * recorded stands, also where the machine now says otherwise: a difference is reported, no more.
- *
- * @param pages as `readMintHistory` gives them, from the beginning
- */
-export async function replayMint(
-  mint: string,
-  pages: AsyncIterable<readonly MintHappening[]>,
-): Promise<FoldedMint> {
-  const tables = emptyTables();
-  const rules = new Set<number>();
-  const differences: string[] = [];
-  for await (const page of pages) {
-    for (const happening of page) {
-      if (happening.kind === "star") rules.add(happening.rules);
-      const difference =
-        happening.kind === "star"
-          ? differenceOf(happening, (star) => decideMintStar(mint, tables, star))
-          : judgeRelease(mint, tables, happening);
-      if (difference !== null && differences.length < DIFFERENCES_MAX) differences.push(difference);
-      evolveMint(mint, tables, mintFact(happening));
-    }
-  }
-  return { tables, rules, differences };
 }
 
 function judgeRelease(mint: string, tables: EventTables, release: MintRelease): string | null {

@@ -1,19 +1,14 @@
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Collection, LiveClaim } from "./mint-end.ts";
-import { instantOfStarId } from "./star-id.ts";
-import { walletOf } from "./star-record.ts";
 
 /** 2,000 claims are 100 KB: few round trips, and little held in memory. */
 export const CLAIMS_PER_PAGE = 2_000;
 
-/** A live row of `serial_claim` on a forever mint. */
-export interface ClaimRow {
-  readonly collection: Collection;
-  readonly serial: number;
-  readonly wallet: number;
-  readonly star_id: string;
-  readonly anchored_at: number | null;
+/** The columns of `serial_claim` that make a `LiveClaim` of a live row; a part of a select. */
+export function claimColumns(sql: Sql) {
+  return sql`collection, serial, '0.0.' || wallet as wallet, star_id as "starId",
+    coalesce(anchored_at, instant_of_star_id(star_id)) as since`;
 }
 
 /** The claims on some serials of a collection, as far as they count; page by page, by serial. */
@@ -32,25 +27,19 @@ export async function* findClaims(
   for (let from = 0; from < serials.length; from += CLAIMS_PER_PAGE) {
     // One look-up by key each: a plan made while the table was small would read all claims.
     const rows = await runStatement(
-      sql<ClaimRow[]>`
+      sql<LiveClaim[]>`
         select claim.*
         from unnest(${serials.slice(from, from + CLAIMS_PER_PAGE)}::bigint[]) as asked (serial)
         cross join lateral (
-          select collection, serial, wallet, star_id, anchored_at from serial_claim
+          select ${claimColumns(sql)} from serial_claim
           where event_id = ${mint} and collection = ${collection} and serial = asked.serial
             and day is null and released_at is null
           limit 1
         ) claim
         order by claim.serial`,
     );
-    if (rows.length > 0) yield rows.map(claimOf);
+    if (rows.length > 0) yield rows;
   }
-}
-
-/** A row as what it says. */
-export function claimOf({ wallet, star_id, anchored_at, ...claim }: ClaimRow): LiveClaim {
-  const since = anchored_at ?? instantOfStarId(star_id);
-  return { ...claim, wallet: walletOf(wallet), starId: star_id, since };
 }
 
 /** The same, all in one list: for few serials. */

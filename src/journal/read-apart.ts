@@ -3,18 +3,13 @@ import { pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
 import type { ExportConflict, ExportLost } from "./export-format.ts";
+import { PAGE_WITHIN_MS, type RowOf } from "./read-export.ts";
 
 /** Lines of one read. */
 const PAGE = 500;
-const PAGE_WITHIN_MS = 10_000;
 
-interface ConflictRow extends Omit<ExportConflict, "at"> {
-  readonly at: number;
-}
-
-interface LossRow extends Omit<ExportLost, "acceptedAt"> {
-  readonly acceptedAt: number;
-}
+type ConflictRow = RowOf<ExportConflict, "at">;
+type LossRow = RowOf<ExportLost, "acceptedAt">;
 
 /**
  * The stars of a day that break a rule beside stars which came back, by their ids, page by page. Keys

@@ -10,12 +10,15 @@ const STARS_PER_PAGE = 250;
 const SERIALS_PER_PAGE = 50_000;
 const RELEASES_PER_PAGE = 250;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
-const PAGE_WITHIN_MS = 10_000;
+export const PAGE_WITHIN_MS = 10_000;
 
-interface StarRow extends Omit<ExportStar, "at" | "held"> {
-  readonly at: number;
-  readonly held: Omit<ExportStar["held"], "readAt"> & { readonly readAt: number };
-}
+/** What an export tells, as its row has it: these instants as epoch milliseconds. */
+export type RowOf<Told, Instants extends keyof Told> = Omit<Told, Instants> &
+  Readonly<Record<Instants, number>>;
+
+type StarRow = Omit<RowOf<ExportStar, "at">, "held"> & {
+  readonly held: RowOf<ExportStar["held"], "readAt">;
+};
 
 /** The stars of a day by their number in the journal, page by page. */
 export function starsOfDay(
@@ -77,11 +80,7 @@ function exportedStar(row: StarRow): ExportStar {
   };
 }
 
-interface ReleaseRow extends Omit<ExportRelease, "listedAt" | "readAt" | "releasedAt"> {
-  readonly listedAt: number;
-  readonly readAt: number;
-  readonly releasedAt: number;
-}
+type ReleaseRow = RowOf<ExportRelease, "listedAt" | "readAt" | "releasedAt">;
 
 /**
  * The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. Keys in

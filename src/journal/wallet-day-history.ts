@@ -26,16 +26,12 @@ export interface WalletDayStep {
   readonly state: WalletDayState;
 }
 
-interface StarRow {
-  readonly id: string;
-  readonly at: number;
+interface StarRow extends Pick<WalletDayStep, "starId" | "at" | "limit" | "rules"> {
   readonly slot: number;
-  readonly target_type: TargetType;
-  readonly target_id: string;
-  readonly is_forever_mint: boolean;
-  readonly allowance_limit: number;
-  readonly season_id: string | null;
-  readonly rules: number;
+  readonly type: TargetType;
+  readonly targetId: string;
+  readonly isForeverMint: boolean;
+  readonly seasonId: string | null;
 }
 
 /**
@@ -48,37 +44,38 @@ export async function walkWalletDay(
 ): Promise<readonly WalletDayStep[]> {
   const rows = await runStatement(
     sql<StarRow[]>`
-      select id, at, slot, target_type, target_id, is_forever_mint, allowance_limit, season_id, rules
+      select id as "starId", at, slot, target_type as type, target_id as "targetId",
+        is_forever_mint as "isForeverMint", allowance_limit as "limit", season_id as "seasonId", rules
       from star where day = ${key.day} and wallet = ${accountNumber(key.wallet)} order by slot`,
   );
   let state = walletDay.initial(key);
   return rows.map((row) => {
-    const { id, at, target_type: type, target_id: targetId, allowance_limit: limit } = row;
-    const target = targetKey(type, targetId);
-    state = underPass(state, row.season_id);
+    const { starId, at, type, limit, rules } = row;
+    const target = targetKey(type, row.targetId);
+    state = underPass(state, row.seasonId);
     const decision = walletDay.decide(state, {
       type: "star",
       target: { key: target, rule: ruleOf({ type, eventKind: kindOf(row) }) },
       now: at,
     });
-    state = walletDay.evolve(state, { type: "starred", id, target, at });
+    state = walletDay.evolve(state, { type: "starred", id: starId, target, at });
     const difference = differenceOf(row, decision, rulesOn(key.day).version);
-    return { starId: id, target, at, limit, rules: row.rules, decision, difference, state };
+    return { starId, target, at, limit, rules, decision, difference, state };
   });
 }
 
 /** A wallet's day distinguishes forever mints from everything else, and nothing more. */
-function kindOf({ target_type: type, is_forever_mint: isForeverMint }: StarRow) {
+function kindOf({ type, isForeverMint }: StarRow) {
   if (type !== "event") return null;
   return isForeverMint ? "FOREVER_MINT" : "OTHER";
 }
 
 function differenceOf(row: StarRow, decision: WalletDecision, version: number): string | null {
-  const { slot, at, allowance_limit: limit, rules } = row;
+  const { slot, at, limit, rules } = row;
   const then = `slot ${slot} of ${limit} at ${at} under rules ${rules}`;
   const now =
     decision.type === "accepted"
       ? `slot ${decision.slot} of ${decision.limit} at ${decision.at} under rules ${version}`
       : decision.code;
-  return now === then ? null : `star ${row.id}: recorded ${then}, decided ${now}`;
+  return now === then ? null : `star ${row.starId}: recorded ${then}, decided ${now}`;
 }

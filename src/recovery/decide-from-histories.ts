@@ -1,6 +1,6 @@
 import type { Day } from "../../actors/day.ts";
-import { heldBetween, type Ownerships } from "../audit/ownership.ts";
-import { type HeldThen, heldAtEventStar, LAG_MS, LEAD_MS } from "../audit/rebuild-weights.ts";
+import type { Ownerships } from "../audit/ownership.ts";
+import { type HeldThen, heldAround, heldAtEventStar } from "../audit/rebuild-weights.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import type { EventMachines } from "./event-machines.ts";
@@ -63,8 +63,7 @@ function heldThen(
   if (star.type === "event_vote") return heldAtEventStar({ wallet, at }, ownerships, excluded);
   const of = (name: "A" | "B") => {
     const count = star.holdings[`collection${name}`];
-    const span = { from: at - LAG_MS, to: at + LEAD_MS };
-    const { always, ever } = heldBetween(ownerships[name], wallet, span);
+    const { always, ever } = heldAround(ownerships[name], wallet, at);
     const sure = new Set(always);
     const others = ever.filter((serial) => !sure.has(serial));
     const serials = [...always, ...others].slice(0, count).sort((one, other) => one - other);

@@ -79,9 +79,23 @@ export async function markExportedConflicts(
     const rows = exported.map(({ id, conflictsWith }) => {
       return { id, conflicts_with: conflictsWith, first_day: dayOfStarId(conflictsWith) };
     });
-    const marked = await runLong(
-      sql<{ id: string }[]>`select mark_conflicts(${JSON.stringify(rows)}::text::json) as id`,
-    );
+    const marked = await runLong(sql<{ id: string }[]>`
+      update recovery_message said set conflicts_with = line.conflicts_with
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        as line (id uuid, conflicts_with uuid, first_day date)
+      where said.star_id = line.id and exists (
+        select from (
+          select wallet, day, target_type, target_id from recovery_message
+          where star_id = line.conflicts_with
+          union all
+          select wallet, day, target_type, target_id from star
+          where star.day = line.first_day and star.id = line.conflicts_with
+        ) as first
+        where line.conflicts_with <> line.id
+          and ((first.wallet, first.day) = (said.wallet, said.day)
+            or (first.target_type, first.target_id, 'event')
+              = (said.target_type, said.target_id, said.target_type)))
+      returning said.star_id as id`);
     const shown = new Set([...marked.map(({ id }) => id), ...known]);
     for (const { id, conflictsWith } of conflicts) {
       if (!staged.has(id) && !known.has(id)) {

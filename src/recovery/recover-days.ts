@@ -1,4 +1,4 @@
-import { type Day, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
+import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
 import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
 import { readHeader } from "../audit/learn-settings.ts";
@@ -127,40 +127,22 @@ class Walk {
     const excludedBefore = exports.days.includes(dayBefore)
       ? (await readHeader(exports.source, dayBefore).catch(() => undefined))?.excludedWallets
       : undefined;
-    // The reader takes what its hearer throws for a damaged export: it must not hear of it.
-    let failure: { readonly error: unknown } | undefined;
-    const isNext = this.#chain !== undefined && endOfDay(this.#chain.day) === startOfDay(day);
-    const chain = isNext ? this.#chain : undefined;
-    const read = await readExport(
-      exports.source,
-      { day, before: chain },
-      {
-        header: (read) => {
-          // Another day's file under this name tells nothing of this one.
-          if (read.day === day) header = read;
-        },
-        star: async (line) => {
-          lines.push(line);
-          if (failure !== undefined || lines.length < this.#recovery.piece) return;
-          await take().catch((error: unknown) => {
-            failure = { error };
-          });
-        },
-        release: (release) => {
-          if (header === undefined) return;
-          const { ownerships } = this.#parts;
-          const isExcluded = header.excludedWallets.includes(release.wallet);
-          const found = this.#hasLost ? judgeRelease(release, { day, ownerships, isExcluded }) : [];
-          if (!isWithoutDoubt(`mint ${release.mint}`, found, notes)) return;
-          addRelease(this.#mints, release, day);
-        },
-        rejoined: () => undefined,
-        broken: ({ expected, found }) =>
-          notes.doubt(`export of ${day}: expected ${expected}, found ${found}`),
-      },
-    );
-    if (failure !== undefined) throw failure.error;
-    this.#chain = read.hash === null ? undefined : read;
+    const chain = this.#chain?.day === dayBefore ? this.#chain : undefined;
+    for await (const part of readExport(exports.source, day, chain)) {
+      // Another day's file under this name tells nothing of this one.
+      if (part.kind === "header" && part.day === day) header = part;
+      else if (part.kind === "star") {
+        lines.push(part);
+        if (lines.length >= this.#recovery.piece) await take();
+      } else if (part.kind === "release" && header !== undefined) {
+        const { ownerships } = this.#parts;
+        const isExcluded = header.excludedWallets.includes(part.wallet);
+        const found = this.#hasLost ? judgeRelease(part, { day, ownerships, isExcluded }) : [];
+        if (isWithoutDoubt(`mint ${part.mint}`, found, notes)) addRelease(this.#mints, part, day);
+      } else if (part.kind === "export") {
+        notes.doubt(`export of ${day}: expected ${part.expected}, found ${part.found}`);
+      } else if (part.kind === "chain") this.#chain = part.hash === null ? undefined : part;
+    }
     await take();
     // Stars and releases of the day before are complete by now.
     await this.#takeMints(dayBefore);

@@ -30,7 +30,9 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   await forgetMarks(sql);
   const losses = await excludeAcceptedLosses(recovery, notes);
   await markExportedConflicts(recovery, notes);
-  await runLong(sql`select mark_repeats()`);
+  await runLong(sql`
+    update recovery_message said set conflicts_with = first_star
+    from repeats() as repeated where is_taken_in and said.star_id = repeated.id`);
   const ownerships = await readHistories(recovery);
   const planned = new Notes();
   const plan = isDryRun || !accepts;
@@ -52,16 +54,9 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const days = await renewDays(recovery, notes);
   await noteLeftOver(sql, notes);
   const { unprovable, ignored } = notes;
+  const { recovered } = walked;
   const conflicts = walked.conflicts + aside.stars;
-  return {
-    recovered: walked.recovered,
-    adopted,
-    conflicts,
-    unprovable,
-    ignored,
-    ...days,
-    written: true,
-  };
+  return { recovered, adopted, conflicts, unprovable, ignored, ...days, written: true };
 }
 
 /** An earlier run marked what its exports said, also where it wrote nothing. This one may have others. */
@@ -89,7 +84,7 @@ async function readHistories({ sql, mirror, settings, onProgress }: Recovery): P
 /** The journal's stars whose messages are there, and those that one which comes back precedes. */
 async function countBeside(sql: Sql) {
   const [row] = await runLong(sql<[{ adopted: number; repeats: number }]>`
-      select (select count(*) from repeats_in_journal()) as repeats,
+      select (select count(*) from repeats() where not is_taken_in) as repeats,
         (select count(distinct star_id) from recovery_message join outbox using (star_id)
           where outbox.state <> 'published') as adopted`);
   return row;

@@ -23,15 +23,14 @@ export async function renewDays(
     const next = isBehind ? null : await nextFinalDay(sql);
     if (next === null) return { exact, renewed };
     const { day, previous, isRecovered } = next;
-    const { given, sha256 } = await readGiven(exports, day);
-    const same = given && sha256 ? await hashExport(sql, given, { expected: sha256 }) : null;
+    const given = await readGiven(exports, day);
+    const same = given && (await hashExport(sql, given.header, { expected: given.sha256 }));
     if (given && same) {
-      await makeFinal(sql, given, same);
+      await makeFinal(sql, given.header, same);
       exact.push(day);
       continue;
     }
-    if (sha256 !== null)
-      notes.doubt(`export of ${day}: the journal did not come back to its bytes`);
+    if (given !== null) notes.doubt(`export of ${day}: the journal did not come back to its bytes`);
     const isNew = isRecovered || (await breaksChain(sql, exports, day));
     const header = headerOf(day, next.settings ?? settings, previous, isNew);
     const written = await hashExport(sql, header);
@@ -55,22 +54,17 @@ async function breaksChain(sql: Sql, exports: Recovery["exports"], day: Day): Pr
   return marked.length > 0;
 }
 
-/** Header and hash of a given export; one that is damaged was noted when its stars were read. */
+/** A final export that is given, and its hash; one that is damaged was noted when its stars were read. */
 async function readGiven(exports: Recovery["exports"], day: Day) {
-  const none = { given: null, sha256: null };
-  if (!exports?.days.includes(day)) return none;
+  if (!exports?.days.includes(day)) return null;
   try {
-    const given = await readHeader(exports.source, day);
-    if (given.day !== day) return none;
-    return { given, sha256: given.final ? await hashOf(exports, day) : null };
+    const header = await readHeader(exports.source, day);
+    if (header.day !== day || !header.final) return null;
+    let last = "";
+    for await (const line of exports.source.lines(day)) last = line;
+    const { sha256 }: { readonly sha256?: string } = JSON.parse(last);
+    return sha256 === undefined ? null : { header, sha256 };
   } catch {
-    return none;
+    return null;
   }
-}
-
-async function hashOf(exports: Recovery["exports"], day: Day): Promise<string | null> {
-  let last = "";
-  if (exports !== null) for await (const line of exports.source.lines(day)) last = line;
-  const footer: { readonly sha256?: string } = JSON.parse(last === "" ? "{}" : last);
-  return footer.sha256 ?? null;
 }

@@ -32,8 +32,13 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   let piece: MirrorTopicMessage[] = [];
   const stage = async (): Promise<void> => {
     const rows = await rowsOf(recovery, { piece, name, notes });
-    const staging = sql`select stage_messages(${JSON.stringify(rows)}::text::json)`;
-    await runLong(staging);
+    await runLong(sql`
+      insert into recovery_message
+      select said.*
+      from json_populate_recordset(null::recovery_message, ${JSON.stringify(rows)}::text::json) as said
+      where not exists (select from outbox where outbox.topic_id = said.topic_id
+        and outbox.sequence_number = said.sequence_number and state = 'published')
+      on conflict do nothing`);
     read += piece.length;
     piece = [];
     onProgress("messages", read, total);
@@ -76,8 +81,18 @@ async function forgetMisread(sql: Sql, topics: readonly string[]): Promise<void>
   await runLong(sql`delete from recovery_message where ${isMisread}`);
 }
 
+/** How far a topic is known without a gap: by published stars, conflicts among them, and by what was taken in. */
 async function knownOf(sql: Sql, topic: string): Promise<number> {
-  const [row] = await runLong(sql<[{ known: number }]>`select known_of_topic(${topic}) as known`);
+  const [row] = await runLong(sql<[{ known: number }]>`
+    select coalesce(max(sequence_number) filter (where sequence_number = place), 0) as known
+    from (
+      select sequence_number, row_number() over (order by sequence_number) as place
+      from (
+        select sequence_number from outbox where topic_id = ${topic} and state = 'published'
+        union
+        select sequence_number from recovery_message where topic_id = ${topic}
+      ) as known
+    ) as numbered`);
   return row.known;
 }
 
@@ -122,25 +137,24 @@ async function rowsOf(
       return [];
     }
     // The id's own time is the star's: a memo of something else cannot pass for it.
-    const starId = memo?.memo ?? "";
-    if (dayOfStarId(starId) === null || instantOfStarId(starId) !== star.timestamp) {
+    const isOwn = memo !== undefined && instantOfStarId(memo.memo) === star.timestamp;
+    if (!isOwn || dayOfStarId(memo.memo) === null) {
       notes.doubt(`${place}: its transaction's memo is not the id of its star`);
       return [];
     }
-    return rowOf(star, { message, starId, memo: memo as MirrorMemo, name, notes });
+    return rowOf(star, { message, memo, name, notes });
   });
 }
 
 /** A row of `recovery_message`. */
 function rowOf(
   star: StarMessage,
-  given: {
+  given: Omit<Staging, "piece"> & {
     readonly message: MirrorTopicMessage;
-    readonly starId: string;
     readonly memo: MirrorMemo;
-  } & Omit<Staging, "piece">,
+  },
 ) {
-  const { message, starId, memo, name, notes } = given;
+  const { message, memo, name, notes } = given;
   const isEvent = star.type === "event_vote";
   const [type, named] = isEvent ? ["event", star.eventId] : [star.targetType, star.targetId];
   const id = name(type, named);
@@ -151,7 +165,7 @@ function rowOf(
     consensus_timestamp: message.consensusTimestamp,
     running_hash: message.runningHash,
     transaction_id: formatTransactionId(parseTransactionId(memo.transactionId)),
-    star_id: starId,
+    star_id: memo.memo,
     topic: isEvent ? "event" : "asset",
     wallet: accountNumber(star.wallet),
     at: star.timestamp,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AuditOptions, runAudit } from "../../src/audit/audit.ts";
-import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
+import { type AuditMirror, openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import { openExportSource } from "../../src/audit/export-source.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -19,11 +19,14 @@ export interface Auditing extends Partial<AuditOptions> {
   readonly isLive?: boolean;
   /** Forges the exports' files. */
   readonly onExports?: (folder: string) => void;
+  /** Stands before the mirror node. */
+  readonly onMirror?: (mirror: AuditMirror) => AuditMirror;
 }
 
 /** Serves a world, audits it from outside, and says what the audit said. */
 export async function auditWorld(world: World, auditing: Auditing = {}): Promise<Conclusion> {
-  const { withExports = true, withApi = true, isLive = false, onExports, ...options } = auditing;
+  const { withExports = true, withApi = true, isLive = false, ...others } = auditing;
+  const { onExports, onMirror, ...options } = others;
   const served = await serveWorld(world);
   const folder = mkdtempSync(join(tmpdir(), "audit-"));
   const mirror = openAuditMirror({
@@ -36,7 +39,7 @@ export async function auditWorld(world: World, auditing: Auditing = {}): Promise
     onExports?.(folder);
     const source = { ...openExportSource(folder), isLive };
     return await runAudit({
-      mirror,
+      mirror: onMirror?.(mirror) ?? mirror,
       topics: { event: [world.topics.event.id], asset: [world.topics.asset.id] },
       collections: { a: A, b: B },
       keys: KEYS,

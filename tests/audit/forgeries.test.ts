@@ -8,8 +8,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
+import type { AuditMirror } from "../../src/audit/audit-mirror.ts";
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
+import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import { type Auditing, auditWorld } from "./audit-world.ts";
 import { ITEMS, makeWorld, rechain, type Topic, tell, type World } from "./world.ts";
 
@@ -130,6 +132,29 @@ forgery("1 changed weight: holdings and power of a star on a token, chain and al
   assert.equal(first?.sequenceNumber, message.sequence);
   assert.equal(first?.message, message.text);
   await caught(world, ["holdings", "message-differs"]);
+});
+
+forgery("a mirror node that goes away while an export is judged ends the audit", async () => {
+  const world = truth();
+  const { asset } = world.topics;
+  const message = asset.messages[middle(asset)];
+  assert.ok(message !== undefined);
+  message.text = message.text.replace("0.0.", "0.0.9");
+  rechain(asset);
+  const gone = new MirrorError("network", "it is away");
+  let asked = 0;
+  const onMirror = (mirror: AuditMirror): AuditMirror => ({
+    ...mirror,
+    topicMessages(topic, page) {
+      // The text of a message that differs from its export is read again.
+      if (topic !== asset.id || page.afterSequence !== message.sequence - 1)
+        return mirror.topicMessages(topic, page);
+      asked += 1;
+      return Promise.reject(gone);
+    },
+  });
+  await assert.rejects(auditWorld(world, { onMirror }), gone);
+  assert.equal(asked, 1);
 });
 
 forgery("1b changed weight: power that its own holdings do not give", async () => {

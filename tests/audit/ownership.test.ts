@@ -115,20 +115,19 @@ test("without rows the owner has always held it; without the first rows, the fir
 
 test("what a wallet held throughout a time, and at some instant of it", () => {
   const builder = new OwnershipBuilder();
-  builder.unmoved(1, ALICE);
-  builder.moved(7, { rows: [mint, sale], owner: ALICE });
-  const ownership = builder.build();
-  assert.deepEqual(heldAt(ownership, ALICE, 19_999), [1]);
-  assert.deepEqual(heldAt(ownership, ALICE, 20_000), [1, 7]);
-  const around = heldBetween(ownership, ALICE, { from: 19_000, to: 21_000 });
+  builder.add(1, { rows: [], owner: ALICE });
+  builder.add(7, { rows: [mint, sale], owner: ALICE });
+  assert.deepEqual(heldAt(builder, ALICE, 19_999), [1]);
+  assert.deepEqual(heldAt(builder, ALICE, 20_000), [1, 7]);
+  const around = heldBetween(builder, ALICE, { from: 19_000, to: 21_000 });
   assert.deepEqual(around, { always: [1], ever: [1, 7] });
-  assert.deepEqual(heldAt(ownership, BOB, 20_000), []);
+  assert.deepEqual(heldAt(builder, BOB, 20_000), []);
 });
 
 test("counts are refuted only when they were true at no instant from a minute before the star", () => {
   const builder = new OwnershipBuilder();
-  builder.moved(7, { rows: [mint, row(1_000, "CRYPTOTRANSFER", SHOP, ALICE)], owner: ALICE });
-  const ownerships = { A: builder.build(), B: new OwnershipBuilder().build() };
+  builder.add(7, { rows: [mint, row(1_000, "CRYPTOTRANSFER", SHOP, ALICE)], owner: ALICE });
+  const ownerships = { A: builder, B: new OwnershipBuilder() };
   const star = (at: number, collectionA: number): AssetStar => ({
     type: "asset_vote",
     wallet: ALICE,
@@ -157,8 +156,8 @@ test("counts are refuted only when they were true at no instant from a minute be
 
 test("a history that the mirror node knows in part refutes nothing", () => {
   const builder = new OwnershipBuilder();
-  builder.markPartial();
-  const ownerships = { A: builder.build(), B: new OwnershipBuilder().build() };
+  builder.isPartial = true;
+  const ownerships = { A: builder, B: new OwnershipBuilder() };
   const verdict = judgeCounts(
     {
       type: "asset_vote",

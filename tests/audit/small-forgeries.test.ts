@@ -391,7 +391,7 @@ test("a ranking in the wrong order", () => {
 });
 
 test("a message in more than one piece, or on the other topic, is foreign", () => {
-  const emptyOwnership = new OwnershipBuilder().build();
+  const emptyOwnership = new OwnershipBuilder();
   const judge: Judge = {
     // A message is judged without asking anything more.
     mirror: {} as Judge["mirror"],

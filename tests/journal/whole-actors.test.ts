@@ -6,7 +6,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { emptyTables } from "../../actors/whole.ts";
-import { foldEventDay, starsOfEventDay } from "../../src/journal/event-history.ts";
+import { compareEventDay, foldEventDay, starsOfEventDay } from "../../src/journal/event-history.ts";
 import { readLiveMint } from "../../src/journal/live-mint.ts";
 import { instantOfStarId } from "../../src/journal/star-id.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
@@ -76,11 +76,13 @@ test("a busy day comes star by star in the journal's order, each once", async ({
     Array.from({ length: STARS }, (_, n) => `0.0.${FIRST_WALLET + n}`),
   );
   assert.ok((instants[0] ?? 0) > (instants.at(-1) ?? 0), "instants run the other way");
-  const { tables, rules, contradiction } = await foldEventDay(sql, { event: "busy", day: DAY });
+  const busy = { event: "busy", day: DAY };
+  const { tables, rules, contradiction } = await compareEventDay(sql, busy);
   assert.deepEqual(
     [contradiction, tables.stars, tables.weight, [...rules]],
     [null, STARS, 2 * STARS, [1]],
   );
+  assert.deepEqual(await foldEventDay(sql, busy), tables);
   for await (const page of starsOfEventDay(sql, { event: "unstarred", day: DAY })) {
     assert.deepEqual(page, []);
   }

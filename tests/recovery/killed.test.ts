@@ -100,7 +100,7 @@ test("a recovery killed at each of its stages and made again, while the service 
   };
   const release = await lock(fresh.sql, "recovery_message");
   const first = startProcess(args, own);
-  await meets("the first reads", first, ["stage_messages", 1]);
+  await meets("the first reads", first, ["insert into recovery_message", 1]);
   const beside = await starboard(["journal", "recover", "--dry-run"], own);
   assert.deepEqual([beside.status, beside.stdout], [1, ""]);
   assert.match(beside.stderr, /^another `journal recover` is at work on this database$/m);

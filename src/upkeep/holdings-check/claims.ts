@@ -1,4 +1,4 @@
-import { type ClaimRow, claimOf, CLAIMS_PER_PAGE as PAGE } from "../../journal/live-claims.ts";
+import { claimColumns, CLAIMS_PER_PAGE as PAGE } from "../../journal/live-claims.ts";
 import type { Collection, LiveClaim } from "../../journal/mint-end.ts";
 import { pageByPage } from "../../store/page-by-page.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
@@ -60,15 +60,14 @@ export function readClaims(
   { mint, collection }: { readonly mint: string; readonly collection: Collection },
 ): AsyncGenerator<readonly LiveClaim[], void, undefined> {
   return pageByPage(
-    (last: ClaimRow | undefined) =>
+    (last: LiveClaim | undefined) =>
       runStatement(
-        sql<ClaimRow[]>`
-          select collection, serial, wallet, star_id, anchored_at
-          from serial_claim
+        sql<LiveClaim[]>`
+          select ${claimColumns(sql)} from serial_claim
           where event_id = ${mint} and collection = ${collection} and serial > ${last?.serial ?? 0}
             and day is null and released_at is null
           order by serial limit ${PAGE}`,
       ),
-    claimOf,
+    (claim) => claim,
   );
 }

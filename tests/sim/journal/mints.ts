@@ -1,4 +1,5 @@
 import { dayOf } from "../../../actors/day.ts";
+import { instantOfStarId } from "../../../src/journal/star-id.ts";
 import { RAISED } from "../../../src/store/postgres.ts";
 import type { Journal, Statement } from "./statement.ts";
 import {
@@ -157,7 +158,8 @@ function claimOn(tables: Tables, mint: string, collection: "A" | "B") {
     const claim = tables.claims.get(claimKey(mint, null, { collection, serial }));
     if (claim === undefined) return [];
     const { wallet, starId, anchoredAt } = claim;
-    return [{ collection, serial, wallet, star_id: starId, anchored_at: anchoredAt }];
+    const since = anchoredAt ?? instantOfStarId(starId);
+    return [{ collection, serial, wallet: `0.0.${wallet}`, starId, since }];
   };
 }
 

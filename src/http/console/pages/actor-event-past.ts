@@ -35,7 +35,7 @@ export async function eventPast(
 
 /** The actor as it stood after the first `steps` of its stars and releases. */
 async function tablesAfter(sql: Sql, name: EventName, steps: number): Promise<EventTables> {
-  if (name.type === "event-day") return (await foldEventDay(sql, name, steps)).tables;
+  if (name.type === "event-day") return foldEventDay(sql, name, steps);
   const tables = emptyTables();
   await foldMint(name.event, tables, first(readMintHistory(sql, name.event), steps));
   return tables;
