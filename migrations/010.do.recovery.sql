@@ -170,7 +170,9 @@ language plpgsql as $$
 begin
   perform wait_for_recovery();
   perform hold_seasons_alone();
-  return (select count(set_aside_star(id, day, first_star)) from repeats() where not is_taken_in);
+  -- In one order: what is set aside changes the places of the wallet's later stars.
+  return (select count(set_aside_star(id, day, first_star))
+    from (select * from repeats() where not is_taken_in order by id) as repeated);
 end
 $$;
 

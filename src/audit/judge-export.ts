@@ -42,7 +42,8 @@ export async function judgeExportDay(
     if (part.kind === "header") {
       excluded = part.excludedWallets;
       isWhole = part.final || exports.source.isLive;
-      add(judgeHeader(judge, state, part));
+      judgeChain(judge, state, { day, header: part });
+      add(judgeHeader(judge, part));
     } else if (part.kind === "star") {
       state.checked.exportedStars += 1;
       add(judgeStar(part, { day, keys: judge.keys }));
@@ -123,13 +124,20 @@ function hasHistory({ day }: Judge, { hasAllExports }: AuditState): boolean {
   return day === null && hasAllExports;
 }
 
-function judgeHeader(judge: Judge, state: AuditState, header: ExportHeader): readonly Mismatch[] {
+/** Whether the export follows on those before it, as far as that can be known. */
+function judgeChain(
+  { exports }: Judge,
+  state: AuditState,
+  { day, header }: { readonly day: Day; readonly header: ExportHeader },
+): void {
   const { exportChain: before, findings } = state;
-  if (!followsOn(state, header, judge.exports?.source.isLive === true)) state.hasAllExports = false;
-  if (header.final && before?.hash === null) {
-    const doubt = `whether ${header.day} follows ${before.day}: that was not final when it was read`;
-    addLine(findings.unprovable, doubt);
-  }
+  if (!followsOn(state, header, exports?.source.isLive === true)) state.hasAllExports = false;
+  if (!header.final || before?.hash !== null) return;
+  const doubt = `whether ${day} follows ${before.day}: that was not final when it was read`;
+  addLine(findings.unprovable, doubt);
+}
+
+function judgeHeader(judge: Judge, header: ExportHeader): readonly Mismatch[] {
   const { a, b } = header.collections;
   const expected = wordsOf(judge.collections, judge.keys);
   const found = wordsOf({ a: a.id, b: b.id }, { a: a.key, b: b.key });

@@ -40,17 +40,19 @@ interface CommandAct extends Omit<Act, "actor"> {
  * @param end says how it ended; the log's sentence where it needs one
  * @throws what `work` throws
  */
-export async function act<T>(
+export function act<T>(
   { on, pool, ...about }: CommandAct,
   work: (sql: Sql) => Promise<T>,
   end?: (result: T) => Partial<ActEnd>,
 ): Promise<T> {
-  if (on === undefined) return withDatabase((sql) => act({ ...about, on: sql }, work, end), pool);
-  const { result } = await actLogged(on, { ...about, actor: commandActor() }, async () => {
-    const result = await work(on);
-    return { notice: "", ...end?.(result), result };
-  });
-  return result;
+  const run = async (sql: Sql): Promise<T> => {
+    const { result } = await actLogged(sql, { ...about, actor: commandActor() }, async () => {
+      const result = await work(sql);
+      return { notice: "", ...end?.(result), result };
+    });
+    return result;
+  };
+  return on === undefined ? withDatabase(run, pool) : run(on);
 }
 
 /** The login that runs the command; a container's user may have no name. */

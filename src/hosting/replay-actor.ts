@@ -45,7 +45,7 @@ export async function replayActor(sql: Sql, resting: Resting, name: ActorName): 
   return {
     id: formatActorName(name),
     equal: differences.length === 0,
-    differences: differences.slice(0, SHOWN_MAX),
+    differences,
     rules: [...rules].sort(),
     replayed,
   };
@@ -94,7 +94,8 @@ async function replayEventDay(sql: Sql, key: EventDayKey): Promise<Compared> {
     ...differencesIn("B", tables.B, claims.B),
     ...(stored === summed ? [] : [`the event's total is ${stored}, its stars add up to ${summed}`]),
   ];
-  return { differences, rules, replayed: shownEventDay(key, tables) };
+  const shown = differences.slice(0, SHOWN_MAX);
+  return { differences: shown, rules, replayed: shownEventDay(key, tables) };
 }
 
 function differencesIn(

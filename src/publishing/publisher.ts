@@ -92,6 +92,7 @@ export async function startPublisher(parts: PublisherParts) {
     );
     alerts.pending(await pendingPublications(sql));
     await openCuredGates(context);
+    if (closing.signal.aborted) return;
     await reportAlarms(sql, context.outbox.holder, alerts.raised());
   };
   const sweep = async (): Promise<void> => {
@@ -99,7 +100,7 @@ export async function startPublisher(parts: PublisherParts) {
     drain.soon();
     await context.failpoint("sweep.enqueued");
   };
-  // A look may wait for Postgres or the mirror node, and a sweep never does.
+  // Two of them: while a look waits for the mirror node, stars that are due are still taken.
   const sweeping = [sweep, look].map((work) =>
     every(parts.sweepEveryMs ?? bounds.sweepEveryMs, work, {
       onFailure: () => alerts.failed("sweep"),
@@ -125,9 +126,11 @@ export async function startPublisher(parts: PublisherParts) {
     /** Finishes the steps in hand and releases everything else for others. */
     async close(): Promise<void> {
       closing.abort();
+      // They end by themselves: a look may wait long for the mirror node, and reports nothing any more.
+      for (const each of sweeping) void each.close();
       const inHand = Promise.all([
         drain.idle(),
-        ...[knowing, ...sweeping, ...followers].map((each) => each.close()),
+        ...[knowing, ...followers].map((each) => each.close()),
       ]);
       await Promise.race([inHand, delay(bounds.drainMs, undefined, { ref: false })]);
       await reportAlarms(sql, context.outbox.holder, []).catch(() => undefined);

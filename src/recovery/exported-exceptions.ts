@@ -79,6 +79,7 @@ export async function markExportedConflicts(
     const rows = exported.map(({ id, conflictsWith }) => {
       return { id, conflicts_with: conflictsWith, first_day: dayOfStarId(conflictsWith) };
     });
+    // The first star is known, and of the same wallet's day or of the same event.
     const marked = await runLong(sql<{ id: string }[]>`
       update recovery_message said set conflicts_with = line.conflicts_with
       from json_to_recordset(${JSON.stringify(rows)}::text::json)

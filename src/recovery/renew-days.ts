@@ -62,8 +62,8 @@ async function readGiven(exports: Recovery["exports"], day: Day) {
     if (header.day !== day || !header.final) return null;
     let last = "";
     for await (const line of exports.source.lines(day)) last = line;
-    const { sha256 }: { readonly sha256?: string } = JSON.parse(last);
-    return sha256 === undefined ? null : { header, sha256 };
+    const { sha256 = null }: { readonly sha256?: string | null } = JSON.parse(last);
+    return sha256 === null ? null : { header, sha256 };
   } catch {
     return null;
   }

@@ -32,6 +32,7 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   let piece: MirrorTopicMessage[] = [];
   const stage = async (): Promise<void> => {
     const rows = await rowsOf(recovery, { piece, name, notes });
+    // A published star of the journal has its message.
     await runLong(sql`
       insert into recovery_message
       select said.*

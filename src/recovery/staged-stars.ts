@@ -1,7 +1,7 @@
 import type { Day } from "../../actors/day.ts";
 import type { EventDecision } from "../../actors/event-day.ts";
-import { rulesOn } from "../../actors/rules.ts";
-import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import { type Rules, rulesOn } from "../../actors/rules.ts";
+import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
@@ -111,14 +111,11 @@ export function rowOfHistory(
   given: { readonly held: HeldThen; readonly decision: EventDecision | null; readonly xp: number },
 ) {
   const rules = rulesOn(staged.day);
-  const { base, version } = rules;
   const { held, decision, xp } = given;
-  let full = fullBreakdown({ collectionA: held.A, collectionB: held.B, readAt: staged.at }, rules);
-  if (star.type === "asset_vote") {
-    // Its message says how many NFTs there were, whatever the histories show.
-    const { collectionA } = star.holdings;
-    full = { base, collectionA, collectionB: star.votingPower - base - collectionA };
-  }
+  const full =
+    star.type === "asset_vote"
+      ? saidBreakdown(star, rules)
+      : fullBreakdown({ collectionA: held.A, collectionB: held.B, readAt: staged.at }, rules);
   return {
     ...rowOf(staged, { votingPower: weigh(full), breakdown: decision?.breakdown ?? full }),
     held_a: held.A,
@@ -126,9 +123,18 @@ export function rowOfHistory(
     claimed_a: decision?.claims.a ?? [],
     claimed_b: decision?.claims.b ?? null,
     holdings_read_at: staged.at,
-    rules: version,
+    rules: rules.version,
     xp,
   };
+}
+
+/** The breakdown that the message of an asset's star says. */
+function saidBreakdown(
+  { votingPower, holdings }: StarMessage & { readonly type: "asset_vote" },
+  { base }: Rules,
+): Breakdown {
+  const { collectionA } = holdings;
+  return { base, collectionA, collectionB: votingPower - base - collectionA };
 }
 
 function rowOf(

@@ -1,4 +1,5 @@
 import type { Queue } from "bullmq";
+import { RetryableError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { connectQueues, type QueueConnection } from "../store/queue-connection.ts";
 import {
@@ -86,11 +87,12 @@ export function openRewardsQueue(url: string, log: Logger) {
     /**
      * Waits for the first connection, which is made in the background, again and again.
      *
-     * @throws RetryableError `UNAVAILABLE` saying why there can be none
+     * @throws RetryableError `UNAVAILABLE`, saying why where there can be none
      */
     async ready(): Promise<void> {
       await closeRedis(await ask(connectRedis(url)));
       await readySoon(redis, ANSWER_WITHIN_MS);
+      if (!redis.isReady) throw new RetryableError("UNAVAILABLE", "Redis did not answer in time");
     },
     /** What was last written for it to remember. */
     async recall(): Promise<QueueMemory> {

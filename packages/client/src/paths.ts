@@ -9,12 +9,16 @@ export type Path = keyof paths;
 /** What is filled into a path and what follows its question mark, by name in one object. */
 export type Parameters<P extends Path> = Part<P, "path"> & Part<P, "query">;
 
-type Part<P extends Path, In extends "path" | "query"> =
-  Operation<P> extends { parameters: Partial<{ [K in In]: infer Given }> }
-    ? [Exclude<Given, undefined>] extends [never]
-      ? unknown
-      : Exclude<Given, undefined>
-    : unknown;
+type Part<P extends Path, In extends "path" | "query"> = [Given<Operation<P>, In>] extends [never]
+  ? unknown
+  : Given<Operation<P>, In>;
+
+/** Each operation of a union for itself. */
+type Given<O, In extends "path" | "query"> = O extends {
+  parameters: Partial<{ [K in In]: infer G }>;
+}
+  ? Exclude<G, undefined>
+  : never;
 
 /** The JSON body of a path's reply. */
 export type Reply<P extends Path> = Operation<P>["responses"][200]["content"]["application/json"];

@@ -50,13 +50,15 @@ async function readServer(sql: Sql): Promise<Server> {
   return server;
 }
 
-const SCHEMA_FAULTS: Partial<Record<Awaited<ReturnType<typeof schemaState>>, Finding>> = {
+const SCHEMA_FAULTS = {
   old: wrong("the schema is older than this build", "run `starboard migrate`"),
   other: wrong(
     "the database was made by another build and cannot be upgraded",
     "create an empty one, set DATABASE_URL to it and run `starboard migrate`",
   ),
-};
+  newer: undefined,
+  current: undefined,
+} as const;
 
 function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Finding | undefined {
   const { version, isReplica, connections, off } = server;

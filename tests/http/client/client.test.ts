@@ -132,6 +132,9 @@ test("what the document does not have does not compile", async () => {
   await assert.rejects(starboard.get("/events", { source: 5 }), { status: 400 });
   // @ts-expect-error: an event is read by its id
   await assert.rejects(starboard.get("/events/{id}"), { status: 404 });
+  const either = "/events/{id}" as "/events" | "/events/{id}";
+  // @ts-expect-error: one of the two is read by its id
+  await assert.rejects(starboard.get(either), { status: 404 });
   // @ts-expect-error: the top list has no pages
   await assert.rejects(starboard.pages("/tokens/top").next(), { status: 400 });
 });

@@ -27,12 +27,21 @@ export function publicationSection(
   return html`<div class="pair">
 ${section(
   "Message",
-  html`<pre class="message" tabindex="0" role="region" aria-label="The message, exactly as it is published">${JSON.stringify(JSON.parse(star.message), null, 2)}</pre>
+  html`<pre class="message" tabindex="0" role="region" aria-label="The message, exactly as it is published">${pretty(star.message)}</pre>
 <p class="hint">Published as one line, ${number(Buffer.byteLength(star.message))} bytes; broken here to be read.</p>`,
 )}
 ${section("Receipt", html`${facts(receipt(star, explorer))}${explorerLink(star, explorer)}`, badge(star.state === "published" ? "good" : "warn", publicationWords(star.state)))}
 </div>
 ${section("Attempts to publish it", attempts(star.attempts, now))}`;
+}
+
+/** Broken into lines for reading; what is published is the text itself. */
+function pretty(message: string): string {
+  try {
+    return JSON.stringify(JSON.parse(message), null, 2);
+  } catch {
+    return message;
+  }
 }
 
 function receipt(star: StarStory, explorer: string | null): readonly Fact[] {

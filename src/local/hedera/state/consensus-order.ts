@@ -1,5 +1,4 @@
-import { setMaxListeners } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
+import { coerceError } from "../../../errors.ts";
 import { LedgerRefusal } from "../refusal.ts";
 import { nanosOfMs } from "../timestamps.ts";
 import type { LedgerEvent } from "./events.ts";
@@ -13,6 +12,11 @@ import type { Step } from "./state.ts";
  */
 export type ConsensusOrder = ReturnType<typeof openOrder>;
 
+interface Waiting {
+  readonly timer: NodeJS.Timeout;
+  reject(error: Error): void;
+}
+
 /**
  * @param clock the time, in epoch milliseconds
  * @param folder where the file is; without one the ledger lives in memory alone
@@ -24,9 +28,8 @@ export function openOrder(clock: () => number, folder?: string) {
     for (const event of events) evolve(state, event);
   };
   const file = folder === undefined ? undefined : openLedgerFile(folder, replay);
-  const closing = new AbortController();
-  // Any number of steps may wait for their turn.
-  setMaxListeners(0, closing.signal);
+  const waiting = new Set<Waiting>();
+  let ended = false;
   let aheadMs = 0;
   const now = (): number => {
     const reachedMs = Number(state.lastConsensus / 1_000_000n);
@@ -53,7 +56,7 @@ export function openOrder(clock: () => number, folder?: string) {
     state,
     /** It was closed: nothing more is taken. */
     get ended(): boolean {
-      return closing.signal.aborted;
+      return ended;
     },
     /**
      * Runs a step when its turn comes.
@@ -63,18 +66,37 @@ export function openOrder(clock: () => number, folder?: string) {
      * @throws LedgerRefusal when the step refused, `PLATFORM_NOT_ACTIVE` when the order has
      *   ended; Error when the file could not be written, and nothing has happened then
      */
-    async take<T>(step: Step<T>, afterMs = 0): Promise<T> {
-      const { signal } = closing;
-      if (afterMs > 0) await delay(afterMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) {
-        throw new LedgerRefusal("PLATFORM_NOT_ACTIVE", "this ledger was closed");
-      }
-      return perform(step);
-    },
+    take: <T>(step: Step<T>, afterMs = 0): Promise<T> =>
+      new Promise((resolve, reject) => {
+        const run = (): void => {
+          try {
+            resolve(perform(step));
+          } catch (error) {
+            reject(coerceError(error));
+          }
+        };
+        if (ended) return reject(endOfOrder());
+        if (afterMs <= 0) return run();
+        const timer = setTimeout(() => {
+          waiting.delete(entry);
+          run();
+        }, afterMs);
+        const entry: Waiting = { timer, reject };
+        waiting.add(entry);
+      }),
     async close(): Promise<void> {
-      if (closing.signal.aborted) return;
-      closing.abort();
+      if (ended) return;
+      ended = true;
+      for (const { timer, reject } of waiting) {
+        clearTimeout(timer);
+        reject(endOfOrder());
+      }
+      waiting.clear();
       await file?.close();
     },
   };
+}
+
+function endOfOrder(): LedgerRefusal {
+  return new LedgerRefusal("PLATFORM_NOT_ACTIVE", "this ledger was closed");
 }
