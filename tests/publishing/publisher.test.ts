@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { suite } from "uvu";
+import { bounds } from "../../src/bounds.ts";
 import { ConfigurationError } from "../../src/config.ts";
+import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -14,6 +16,9 @@ import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
 import { nodeArguments } from "../support/script.ts";
 import { type Live, openLive, openPublisher, type Place, pause } from "./live.ts";
+
+/** Each is looked up at a start. */
+const TOPICS = 2;
 
 /** The real SDK against three nodes and a mirror node of this machine, on a real Postgres. */
 const test = suite("publisher");
@@ -242,6 +247,34 @@ test("a worker that a mirror node with a part of the topic keeps from sending sa
   await own.published(stars, 10_000);
   await until("it says so no more", async () => (await told()) === "", 10_000);
   await Promise.all([publisher, real, own].map((each) => each.close()));
+});
+
+test("a publisher closes while its look waits for the mirror node", async () => {
+  const own = await openLive();
+  const real = new MirrorClient({ urls: [own.place.mirrorUrl], log: silentLogger });
+  let asked = 0;
+  let giveUp = (): void => undefined;
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const mirror: MirrorNode = {
+    ...real,
+    async topic() {
+      asked += 1;
+      // Away at the start, so that each look asks again; then without an answer.
+      if (asked > TOPICS) await givenUp;
+      throw new MirrorError("timeout", "late");
+    },
+  };
+  const publisher = await openPublisher(own.place, { mirror, sweepEveryMs: 50 });
+  await until("a look waits", () => asked > TOPICS);
+  // Less than what is in hand is given at a stop.
+  const late = setTimeout(giveUp, bounds.drainMs - 2_000);
+  const first = await Promise.race([publisher.close().then(() => "closed"), givenUp]);
+  assert.equal(first, "closed");
+  clearTimeout(late);
+  giveUp();
+  await Promise.all([real, own].map((each) => each.close()));
 });
 
 test.run();
