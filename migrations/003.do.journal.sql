@@ -108,7 +108,7 @@ create table outbox (
   topic_id text,
   transaction_id text,
   sequence_number bigint,
-  -- Compared as text, whatever the database sorts by.
+  -- Compared as text: the database's own collation plays no part.
   consensus_timestamp text collate "C",
   running_hash text,
   -- Which worker has the row, and until when.

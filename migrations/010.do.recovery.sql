@@ -250,7 +250,7 @@ end
 $$;
 
 -- The stars for which their wallets' days have no vote left become conflicts: the last ones on the
--- ledger, whatever a clock that was behind made of their instants. Marks those taken in, and sets those
+-- ledger, for a clock that was behind may have dated them too early. Marks those taken in, and sets those
 -- of the journal aside. Returns how many were set aside.
 create function settle_days(stars recovered_star[], places place_of_star[]) returns bigint
 language sql as $$

@@ -193,7 +193,7 @@ export const settings = z.object({
     .string()
     .default("false")
     .transform((text) => text.toLowerCase() === "true")
-    .describe("true: no traces, whatever else is set."),
+    .describe("true: no traces, even where an endpoint is set."),
   OTEL_SERVICE_NAME: z
     .string()
     .optional()

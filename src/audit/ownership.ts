@@ -76,7 +76,7 @@ export function tenuresOf(
   for (const [index, move] of moves.entries()) {
     const next = moves[index + 1];
     if (move.type === "TOKENMINT") treasury = move.receiver;
-    // What a new treasury took over was the old one's, whatever the first hop says.
+    // What a new treasury took over was the old one's, even where the first hop says otherwise.
     const isTakenOver: boolean =
       move.type !== "TOKENUPDATE" &&
       next?.type === "TOKENUPDATE" &&

@@ -1,5 +1,5 @@
 /**
- * The token of a header `Authorization: Bearer`, whatever its form: the scheme in any case, then
+ * The token of a header `Authorization: Bearer` of any form: the scheme in any case, then
  * spaces alone (RFC 9110, section 11.4; RFC 6750, section 2.1).
  *
  * @param header its value, without white space at its ends, as every parser gives it

@@ -96,7 +96,7 @@ export async function serveHttp(
     });
   const refused = new WeakSet<Duplex>();
   server.on("clientError", (error: ParserError, socket) => {
-    // The parser reports an error for whatever bytes come next, too.
+    // The parser reports an error for the bytes that come next, too.
     if (refused.has(socket)) return;
     refused.add(socket);
     const isMethod = error.code === "HPE_INVALID_METHOD";

@@ -2,7 +2,7 @@ import { type IncomingMessage, METHODS } from "node:http";
 
 /** The first line and the headers; the word is none that the parser knows. */
 const HEAD = /^(?<word>\S+) (?<target>\/\S*) (?:HTTP\/1\.[01]\r\n(?<headers>.*?)(?:\r\n\r\n|$))?/s;
-/** Paths whose wrong methods are answered and counted, of whatever word. */
+/** Paths whose wrong methods are answered and counted, by any word. */
 const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;
 /** Stands for each of them: words of a client's choice name no route, log line or metric. */
 const METHOD = "UNKNOWN";

@@ -47,7 +47,7 @@ export function openTelemetry(service: string, log: Logger): Tracing {
     const span = trace.getActiveSpan();
     return span?.isRecording() ? span : undefined;
   };
-  // Whatever is no header of the standard's begins a new trace.
+  // What is no header of the standard's begins a new trace.
   const above = ({ traceparent }: SpanOptions) =>
     traceparent === undefined
       ? context.active()

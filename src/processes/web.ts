@@ -112,7 +112,7 @@ export async function startWeb(
     version: ownVersion(),
     sql: reader,
     countActors: engine.casting.host.count,
-    // Without NFTs no star is taken, whatever else the node answers.
+    // Without NFTs no star is taken, even where the node answers all else.
     askMirror: (limits) => given.mirror.nftsOf(TREASURY, [collections.A], limits),
   });
   const { HOST: host, PORT: port } = settings;

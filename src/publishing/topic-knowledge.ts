@@ -125,7 +125,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
       // Sooner where refusals have corrected one that was ahead.
       if (copy.settledAt === undefined || settledAt < copy.settledAt) copy.settledAt = settledAt;
       if (reached < copy.settledAt) return;
-      // Whatever was on its way has landed by now, or never will.
+      // All that was on its way has landed by now, or never will.
       if (!(await readAll(TOPIC_KINDS)) || !(await readEarlierTopics())) return;
       copy = undefined;
       await settleIn(sql, database.identity);

@@ -33,8 +33,8 @@ interface Machine {
 
 /**
  * The events' actors while stars come back: what the journal has of them, up to the instant of the
- * star that is looked at, and what came back before it. So a star is decided as it was, whatever
- * was accepted after it.
+ * star that is looked at, and what came back before it. So a star is decided as it was: what was
+ * accepted after it plays no part.
  */
 export class EventMachines {
   readonly #sql: Sql;

@@ -18,7 +18,7 @@ export interface DatabaseSeen extends KnownDatabase {
   readonly isRemembered: boolean;
   /** Where the workers last knew the topics: another identity means that this is a copy. */
   readonly home: string | null;
-  /** Later than every star that waits in it now, whatever its clock says; epoch milliseconds. */
+  /** Later than every star that waits in it now, even where its clock was set back; epoch milliseconds. */
   readonly now: number;
 }
 

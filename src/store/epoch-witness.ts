@@ -9,7 +9,7 @@ import { type Redis, readySoon, runCommand } from "./redis.ts";
 export type EpochWitness = ReturnType<typeof createEpochWitness>;
 
 const KEY = "starboard:journal-epoch";
-/** By then whatever was on its way when the last worker stopped has long landed or expired. */
+/** By then all that was on its way when the last worker stopped has long landed or expired. */
 const KEPT_MS = 600_000;
 const DEADLINE_MS = 1_000;
 

@@ -6,7 +6,7 @@ import type { Metrics } from "../metrics.ts";
 import type { Sql } from "../store/postgres.ts";
 import { acceptedSince, type OperatorReport } from "../store/service-report.ts";
 
-/** Below so many messages left, whatever a day takes, somebody should send HBAR. */
+/** Below so many messages left, however few a day takes, somebody should send HBAR. */
 export const STARS_LEFT_MIN = 1_000;
 /** And below so many days: time enough for a person who was away for some of them. */
 const DAYS_LEFT_MIN = 7;

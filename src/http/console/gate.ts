@@ -129,8 +129,8 @@ function isOpenedByHand(c: Context): boolean {
 /**
  * Bounds the requests of clients that are not signed in: to learn that costs a statement, of which
  * operators wait for the same few connections. Requests of operators do not count, and those of a
- * session that is known here pass whatever others ask from the same address: that of a proxy, say.
- * The bound is per client and 60 s, in this process.
+ * session that is known here pass even where others, as behind a proxy, use up the bound of their
+ * address. The bound is per client and 60 s, in this process.
  */
 export function guestLimit(
   deps: ConsoleDeps,

@@ -14,7 +14,7 @@ export function refuseOtherMethods(app: Hono): void {
   for (const [path, known] of methods) {
     const allow = [...known].sort().join(", ");
     app.all(path, (c, next) => {
-      // Its own handler had it and passed it on: nothing is there, whatever the method.
+      // Its own handler had it and passed it on: nothing is there for any method.
       if (known.has(c.req.method)) return next();
       return methodNotAllowed(c, { allow, code: "METHOD_NOT_ALLOWED" });
     });

@@ -74,7 +74,7 @@ interface Answering extends PagesGiven {
   readonly page?: Page;
 }
 
-/** Answers with a page, whatever happens: people read no JSON. */
+/** Answers with a page, also when something fails: people read no JSON. */
 async function answer(c: Context, given: Answering): Promise<Response> {
   const { site, page, clock, log, limit, relays } = given;
   const now = clock.now();

@@ -8,7 +8,7 @@ export function plainName(text: string): string {
   return text.replace(TURNS, "");
 }
 
-/** A name in a sentence or list: whatever its direction, what stands beside it keeps its own. */
+/** A name in a sentence or list, of either direction: what stands beside it keeps its own. */
 export function name(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }

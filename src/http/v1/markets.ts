@@ -42,7 +42,8 @@ export function topCollectionsEndpoint({ sql }: EndpointDeps): Endpoint {
 
 /**
  * Reads the first of a ranking. Counting all of it may take a quarter of a second, so those who ask
- * at the same time share one read of the usual length, or of the greatest, whatever limit each has.
+ * at the same time share one read of the usual length, or of the greatest, and each takes as many
+ * as its own limit says.
  */
 function topReader<R extends object>(read: (query: TopQuery) => Promise<readonly R[]>) {
   const share = shareReads<readonly R[]>();

@@ -25,7 +25,7 @@ export interface SessionVariables {
 export type SessionTokens = ReturnType<typeof sessionTokens>;
 
 /**
- * Reads session tokens (contract, section 8). A cookie goes along with whatever a browser sends to
+ * Reads session tokens (contract, section 8). A cookie goes along with every request of a browser to
  * us, so a change by cookie needs an `Origin` of ours, which no page of another site can claim.
  *
  * @param publicUrl where clients find us: on plain http the cookie is secure too, save on loopback

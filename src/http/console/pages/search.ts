@@ -14,7 +14,7 @@ const TRANSACTION = /^(0\.0\.\d{1,12})[@-](\d{1,12})[.-](\d{1,9})$/;
 /** `0.0.n#7`, `0.0.n/7`. */
 const MESSAGE = /^(0\.0\.\d{1,12})[#/](\d{1,15})$/;
 
-/** The one search box: whatever is named, the way leads to its page. */
+/** The one search box: it leads to the page of the thing that is named. */
 export function searchPage({ sql }: PagesDeps): Page {
   return {
     path: "/search",

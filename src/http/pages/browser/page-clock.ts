@@ -4,7 +4,7 @@ import { nextMidnight, timeLeft } from "../words.ts";
 let drawnAt = Number(document.body.dataset.now);
 let drawnWhen = performance.now();
 
-/** Epoch milliseconds by the service's clock, whatever this machine's says. */
+/** Epoch milliseconds by the service's clock, not by this machine's. */
 export function now(): number {
   return drawnAt + performance.now() - drawnWhen;
 }
