@@ -2,7 +2,8 @@ import { bulkhead, isBulkheadRejectedError } from "cockatiel";
 import { RetryableError } from "../errors.ts";
 
 const READS_AT_ONCE = 4;
-const READS_WAITING_MAX = 64;
+/** What one client may ask in a minute waits (`VOTING_RATE_LIMIT`): alone it overloads nothing. */
+const READS_WAITING_MAX = 300;
 
 /**
  * Bounds reads that need no key: a search counts all items, and votes share the connections, so
