@@ -86,6 +86,11 @@ test("a hook that throws fails the tests it kept from running", () => {
   assert.equal(lineOf("broken-hook"), "✗ broken-hook.test.ts  0 passed, 1 failed");
 });
 
+test("a hook of `setUp` that throws is shown", () => {
+  assert.equal(lineOf("broken-setup"), "✗ broken-setup.test.ts  0 passed, 1 failed");
+  assert.ok(all.lines.some((line) => line.includes("the service did not start")));
+});
+
 test("a file that does not end is ended after the time it asked for", () => {
   assert.equal(lineOf("hanging"), "✗ hanging.test.ts  1 passed, 1 failed: no end after 6 s");
 });
@@ -107,7 +112,7 @@ test("a process that outlives its file is ended and counts as a failure", () => 
 });
 
 test("the last line sums up, and the exit status is 1 when anything failed", () => {
-  assert.equal(all.lines.at(-1), "6 passed, 10 failed, 1 skipped");
+  assert.equal(all.lines.at(-1), "6 passed, 11 failed, 1 skipped");
   assert.equal(all.status, 1);
 });
 

@@ -12,7 +12,7 @@ import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
 import { boundSocketsPerAddress } from "./sockets-per-address.ts";
-import { tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
+import { type ParserError, tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
 export type HttpServer = Awaited<ReturnType<typeof serveHttp>>;
 
@@ -99,9 +99,7 @@ export async function serveHttp(
     // The parser reports an error for the bytes that come next, too.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const isMethod = error.code === "HPE_INVALID_METHOD";
-    const asked = isMethod ? unknownMethodRequest(error.rawPacket) : undefined;
-    refuse(socket, parserProblem(error), asked);
+    refuse(socket, parserProblem(error), unknownMethodRequest(error));
   });
   // Node would answer 417 without a body; what is expected may as well be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -169,7 +167,6 @@ function answerUnfit(error: unknown): Response {
 }
 
 type BareCode = Parameters<typeof bareProblem>[0];
-type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /**
  * Answers what was refused on a socket once all that came before it there has its reply. The

@@ -7,20 +7,32 @@ const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;
 /** Stands for each of them: words of a client's choice name no route, log line or metric. */
 const METHOD = "UNKNOWN";
 
+/** The parser stops in a word that it does not know, or after one that it knows of RTSP alone. */
+const REFUSED = ["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"];
+
+/** What Node's parser says, and where in which bytes it stopped. */
+export type ParserError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+};
+
 /**
  * Makes a request of what the parser refused for its method alone, so that the app answers it as
  * any wrong method: counted, with the rate headers, `Allow` and CORS.
  *
- * @param packet the bytes that the parser stopped in
- * @returns undefined where they are no such request, or of no API
+ * @returns undefined where the error is of no such request, or of no API
  */
-export function unknownMethodRequest(packet: Buffer | undefined): Request | undefined {
-  const {
-    word,
-    target = "",
-    headers = "",
-  } = HEAD.exec(packet?.toString("latin1") ?? "")?.groups ?? {};
-  // Where the parser knows the first word, the error is in the bytes after this request.
+export function unknownMethodRequest({
+  code = "",
+  rawPacket,
+  bytesParsed,
+}: ParserError): Request | undefined {
+  if (!REFUSED.includes(code)) return undefined;
+  const packet = rawPacket?.toString("latin1") ?? "";
+  // Requests that came before it in one packet are answered by themselves.
+  const start = packet.slice(0, bytesParsed).lastIndexOf("\n") + 1;
+  const { word, target = "", headers = "" } = HEAD.exec(packet.slice(start))?.groups ?? {};
+  // Where the parser knows the word, something else of the line is wrong.
   if (word === undefined || METHODS.includes(word)) return undefined;
   return requestOf(target, headers.split("\r\n").map(pairOf));
 }

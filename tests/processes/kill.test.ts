@@ -11,6 +11,7 @@ import { test } from "uvu";
 import { messagesOf, type Network, startNetwork } from "../support/network.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { newWallet, signIn } from "../support/service.ts";
+import { setUp } from "../support/set-up.ts";
 
 const WALLETS = 40;
 const STARS_EACH = 5;
@@ -31,9 +32,11 @@ interface Star {
 let network: Network;
 let web: Child;
 let worker: Child;
-test.before(async () => {
-  network = await startNetwork();
-});
+test.before(
+  setUp(async () => {
+    network = await startNetwork();
+  }),
+);
 test.after(async () => {
   await Promise.all([web?.kill(), worker?.kill()]);
   await network?.close();

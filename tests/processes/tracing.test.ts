@@ -12,6 +12,7 @@ import { CONSOLE, signInOperator } from "../http/console/browser-session.ts";
 import { type Network, startNetwork } from "../support/network.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { cast, newWallet, signIn } from "../support/service.ts";
+import { setUp } from "../support/set-up.ts";
 import { startTraceCollector, type TraceCollector } from "../support/trace-collector.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -21,9 +22,11 @@ const UNSAMPLED = "00-11111111111111111111111111111111-2222222222222222-00";
 
 let network: Network;
 let collector: TraceCollector;
-test.before(async () => {
-  [network, collector] = await Promise.all([startNetwork(), startTraceCollector()]);
-});
+test.before(
+  setUp(async () => {
+    [network, collector] = await Promise.all([startNetwork(), startTraceCollector()]);
+  }),
+);
 test.after(async () => {
   await network?.close();
   await collector?.close();

@@ -12,11 +12,14 @@ import { parse } from "yaml";
 import { signInOperator } from "../http/console/browser-session.ts";
 import { cast } from "../support/service.ts";
 import { openScene, type Scene, TROUBLES } from "../support/service-troubles.ts";
+import { setUp } from "../support/set-up.ts";
 
 const test = suite<Scene>("troubles");
-test.before(async (context) => {
-  Object.assign(context, await openScene());
-});
+test.before(
+  setUp(async (context) => {
+    Object.assign(context, await openScene());
+  }),
+);
 test.after((context) => context.close?.());
 
 /** The checks that an alert watches, with the entry of the runbook that each leads to. */

@@ -13,6 +13,7 @@ import { silentLogger } from "../../src/log.ts";
 import { watchJournal } from "../../src/publishing/journal-watch.ts";
 import { RUNBOOK } from "../../src/upkeep/runbook.ts";
 import { readVerdict } from "../../src/upkeep/service-verdict.ts";
+import { setUp } from "../support/set-up.ts";
 import { startWatchedService, type WatchedService } from "../support/watched-service.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -21,9 +22,11 @@ interface Context {
   service: WatchedService;
 }
 const test = suite<Context>("a watched service");
-test.before(async (context) => {
-  context.service = await startWatchedService();
-});
+test.before(
+  setUp(async (context) => {
+    context.service = await startWatchedService();
+  }),
+);
 test.after(({ service }) => service?.close());
 
 test("a contradiction of machine and journal raises an alarm", async ({ service }) => {

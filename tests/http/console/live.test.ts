@@ -7,6 +7,7 @@ import { suite } from "uvu";
 import { type Network, startNetwork } from "../../support/network.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
+import { setUp } from "../../support/set-up.ts";
 import { CONSOLE, sendPlain, signInOperator, type Visitor, visitor } from "./browser-session.ts";
 import { readStream, type StreamEvent } from "./event-stream.ts";
 
@@ -21,31 +22,34 @@ interface Context {
 
 const test = suite<Context>("/ops live");
 
-test.before(async (context) => {
-  const network = await startNetwork();
-  const settings = [await network.webSettings(), await network.webSettings()];
-  context.children = settings.map((each) => startProcess("serve", { ...each, ...CONSOLE }));
-  const [here, there] = settings.map(({ PORT }) => ({ url: `http://127.0.0.1:${PORT}` }));
-  if (here === undefined || there === undefined) throw new Error("two processes are needed");
-  for (const { url } of [here, there]) {
-    await until("it answers", () =>
-      fetch(`${url}/healthz`).then(
-        () => true,
-        () => false,
-      ),
-    );
-  }
-  const service = { ...network, ...here } as never;
-  context.voters = [];
-  for (let n = 0; n < 2; n += 1) {
-    const wallet = await newWallet(service, { a: 1 });
-    context.voters.push({ wallet: wallet.id, token: await signIn(here, wallet) });
-  }
-  Object.assign(context, { network, here, there, operator: await signInOperator(here) });
-});
+test.before(
+  setUp(async (context) => {
+    const network = await startNetwork();
+    context.network = network;
+    const settings = [await network.webSettings(), await network.webSettings()];
+    context.children = settings.map((each) => startProcess("serve", { ...each, ...CONSOLE }));
+    const [here, there] = settings.map(({ PORT }) => ({ url: `http://127.0.0.1:${PORT}` }));
+    if (here === undefined || there === undefined) throw new Error("two processes are needed");
+    for (const { url } of [here, there]) {
+      await until("it answers", () =>
+        fetch(`${url}/healthz`).then(
+          () => true,
+          () => false,
+        ),
+      );
+    }
+    const service = { ...network, ...here } as never;
+    context.voters = [];
+    for (let n = 0; n < 2; n += 1) {
+      const wallet = await newWallet(service, { a: 1 });
+      context.voters.push({ wallet: wallet.id, token: await signIn(here, wallet) });
+    }
+    Object.assign(context, { here, there, operator: await signInOperator(here) });
+  }),
+);
 test.after(async ({ network, children }) => {
-  await Promise.all(children.map((child) => child.stop()));
-  await network.close();
+  await Promise.all((children ?? []).map((child) => child.stop()));
+  await network?.close();
 });
 
 const decisions = (events: readonly StreamEvent[]) =>

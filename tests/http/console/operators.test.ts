@@ -6,6 +6,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { addOperator } from "../../../src/keys/operators.ts";
 import { type Service, send, startService } from "../../support/service.ts";
+import { setUp } from "../../support/set-up.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
 
@@ -14,10 +15,12 @@ interface Context {
   operator: Visitor;
 }
 const test = suite<Context>("/ops/operators");
-test.before(async (context) => {
-  const service = await startService(CONSOLE);
-  Object.assign(context, { service, operator: await signInOperator(service, "Ada") });
-});
+test.before(
+  setUp(async (context) => {
+    const service = await startService(CONSOLE);
+    Object.assign(context, { service, operator: await signInOperator(service, "Ada") });
+  }),
+);
 test.after(({ service }) => service?.close());
 
 const doorOf = async ({ service }: Context, token: string): Promise<number> =>

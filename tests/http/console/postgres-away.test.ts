@@ -9,6 +9,7 @@ import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/processes.ts";
 import { openRelay, type Relay } from "../../support/relay.ts";
 import { type Service, send, startService } from "../../support/service.ts";
+import { setUp } from "../../support/set-up.ts";
 import { starboard } from "../../support/starboard.ts";
 import { CONSOLE, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 
@@ -20,15 +21,17 @@ interface Context {
   operator: Visitor;
 }
 const test = suite<Context>("the console without Postgres");
-test.before(async (context) => {
-  const database = await testDatabase({ migrated: true });
-  const way = new URL(database.url);
-  const relay = await openRelay(Number(way.port));
-  way.port = String(relay.port);
-  const service = await startService({ ...CONSOLE, DATABASE_URL: way.href });
-  const operator = await signInOperator(service);
-  Object.assign(context, { database, relay, url: way.href, service, operator });
-});
+test.before(
+  setUp(async (context) => {
+    const database = await testDatabase({ migrated: true });
+    const way = new URL(database.url);
+    const relay = await openRelay(Number(way.port));
+    way.port = String(relay.port);
+    const service = await startService({ ...CONSOLE, DATABASE_URL: way.href });
+    const operator = await signInOperator(service);
+    Object.assign(context, { database, relay, url: way.href, service, operator });
+  }),
+);
 test.after(async ({ service, database }) => {
   await service?.close();
   await database?.close();

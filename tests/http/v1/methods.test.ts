@@ -29,8 +29,9 @@ async function raw(request: string, to: HttpServer = server): Promise<string> {
 const ask = (line: string) => raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 test("405 with `Allow: GET` for every method that Node knows, and for words that it does not", async () => {
-  // SOURCE and QUERY are known to some versions of the parser only.
-  const methods = new Set([...METHODS, "FOO", "get", "Get", "QUERY", "BREW", "X-Y_Z"]);
+  // SOURCE and QUERY are known to some versions of the parser only, RECORD to it as RTSP's.
+  const words = ["FOO", "get", "Get", "QUERY", "RECORD", "GET_PARAMETER", "BREW", "X-Y_Z"];
+  const methods = new Set([...METHODS, ...words]);
   methods.delete("GET");
   for (const method of methods) {
     for (const path of ["/v1", "/v1/", "/v1/events?x=1", "/v1/none/such", "/v1/openapi.json"]) {
@@ -81,6 +82,16 @@ test("words that Node does not know count as any method, and their replies say h
   assert.match(replies[2] ?? "", /\r\nretry-after: [1-9]/i);
   const others = await app.request("/v1/events", {}, from("192.0.2.8"));
   assert.equal(others.status, 401);
+});
+
+test("a word that Node does not know is answered the same after other requests in one packet", async () => {
+  const known = "GET /v1/none HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const word of ["FOO", "GETS", "get", "RECORD"]) {
+    const reply = await raw(`${known}${known}${word} /v1/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const statuses = [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, ["404", "404", "405"], word);
+    assert.match(reply, /\r\nallow: GET\r\n.*\{"error":"[^"]+"\}$/is, word);
+  }
 });
 
 test("unannounced bytes after a GET are a bad request, not another method", async () => {
