@@ -45,7 +45,8 @@ ${notices}
 }
 
 /**
- * Starts Swagger UI; no validator, no settings from the address. Light or dark as the reader has it.
+ * Starts Swagger UI; no validator, no settings from the address. Light or dark as the reader has it,
+ * with the theme of samples whose every colour can be read in both.
  * `resolveSubtree` takes the place of Swagger UI's own, which reads the whole document anew for each
  * operation that is opened: most of a second. Both documents refer to places of their own alone.
  */
@@ -77,6 +78,7 @@ for (const [description, place] of [
     displayRequestDuration: true,
     queryConfigEnabled: false,
     supportedSubmitMethods: ["get"],
+    syntaxHighlight: { theme: "obsidian" },
     validatorUrl: null,
     plugins: [() => ({ fn: { resolveSubtree } })],
   });

@@ -1,4 +1,7 @@
-/** What the page adds to Swagger UI's own sheet: its first part, and room on a telephone. */
+/**
+ * What the page adds to Swagger UI's own sheet: its first part, colours of day that can be read (what
+ * Swagger UI says of the night goes before them), and room on a telephone.
+ */
 export const PAGE_STYLE = `:root { color-scheme: light dark; --paper: #fff; --ink: #22282d; --soft: #f4f5f6;
   --line: #d8dcdf; --link: #0b5cad; }
 @media (prefers-color-scheme: dark) {
@@ -21,6 +24,13 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 s
 footer { border-top: 1px solid var(--line); font-size: .9rem; }
 .swagger-ui .headers-wrapper .header-col { color: inherit; }
 .swagger-ui .information-container { display: none; }
+.swagger-ui .opblock .opblock-summary-method { color: #080a0b; text-shadow: none; }
+.swagger-ui .btn.authorize { border-color: #14784b; color: #14784b; }
+.swagger-ui .btn.cancel { border-color: #c62828; color: #c62828; }
+.swagger-ui .btn.execute { border-color: #2f6fb7; background-color: #2f6fb7; }
+.swagger-ui .download-contents { background: #5f6472; }
+.swagger-ui .parameter__in, .swagger-ui .json-schema-2020-12-expand-deep-button { color: #606060; }
+.swagger-ui .renderedMarkdown code { color: #7b0fd9; }
 @media (max-width: 700px) {
   .swagger-ui .wrapper { padding: 0 8px; }
   .swagger-ui .scheme-container { padding: 8px 0; }
