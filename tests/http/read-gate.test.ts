@@ -13,9 +13,9 @@ function heldReads() {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const seen = { begun: 0, running: 0, most: 0 };
+  const seen = { started: 0, running: 0, most: 0 };
   const read = async (): Promise<string> => {
-    seen.begun += 1;
+    seen.started += 1;
     seen.running += 1;
     seen.most = Math.max(seen.most, seen.running);
     await released;
@@ -47,7 +47,7 @@ test("what waited for too long is refused unread, and what is asked then is read
   release();
   await Promise.all([...first, ...late.map((one) => assert.rejects(one, refusal))]);
   assert.equal(await next, "read");
-  assert.equal(seen.begun, AT_ONCE + 1);
+  assert.equal(seen.started, AT_ONCE + 1);
 });
 
 test.run();
