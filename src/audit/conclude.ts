@@ -48,7 +48,7 @@ export async function conclude(
   if (judge.exports === null) doubtMints(state, judge.ownerships);
   const { findings, checked } = state;
   if (checked.beyondFree > 0) {
-    const count = `${checked.beyondFree} wallet-days with 6 to 20 stars`;
+    const count = `${checked.beyondFree} wallet-days with more stars than a wallet without a pass has`;
     addLine(findings.unprovable, `${count}: only an export says whether a pass was on`);
   }
   let compared = 0;
@@ -101,8 +101,7 @@ async function closeOpenDays(judge: Judge, state: AuditState): Promise<void> {
     await judgeExportDay(judge, state, openDayBook(day));
   }
   const last = state.exportChain?.day;
-  if (last === undefined) return;
-  foldMintsThrough(judge, state, last);
+  if (last !== undefined) foldMintsThrough(judge, state, last);
 }
 
 function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
@@ -114,7 +113,8 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
   }
   const hasWeights =
     state.hasAllExports && [...totals.values()].every(({ doubt }) => doubt === null);
-  if (!hasWeights) addLine(unprovable, "weights on the leaderboard: those of some events are not");
+  if (!hasWeights)
+    addLine(unprovable, "weights on the leaderboard: those of some events are not proved");
   const counters = boardCounters(board, entries, { hasWeights });
   const comparison = compareCounters(counters, boardOrder(entries));
   addMismatches(state.findings, comparison.mismatches);
