@@ -60,9 +60,9 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
 }
 
 /**
- * A row is dated by its last move or by something later. A burn and a wipe leave no owner, and date the row
- * too. The deletion of the collection leaves owner and date as they are, so only the
- * history says when that was.
+ * A row is dated by its last move or by something later. A burn and a wipe leave no owner, and date
+ * the row too. The deletion of the collection leaves owner and date as they are, so only the history
+ * says when that was.
  */
 function isUnmoved({ changedAt, deleted, owner }: MirrorNft, since: number): boolean {
   const isOwnChange = !deleted || owner === null;

@@ -105,7 +105,7 @@ export async function readRested(
   return snapshots.read(key, { used: stars.length, lastAt: last.at });
 }
 
-/** Most stars folded on top of a snapshot. With more, the live claims are read sooner, and make a new snapshot. */
+/** Most stars folded on top of a snapshot. Beyond it, reading the live claims is faster, and makes a new one. */
 const FOLDED_MAX = 1_000;
 
 /** The mint from its snapshot and what happened since, else from its live claims. */
