@@ -50,7 +50,7 @@ const NOTHING = {
   exportedStars: 0,
   /** Stars whose messages were not there yet. */
   pendingStars: 0,
-  /** Wallet-days with 6 to 20 stars, for which only an export can show a pass. */
+  /** Wallet-days with more stars than a wallet without a pass has: only an export shows the pass. */
   beyondFree: 0,
 };
 

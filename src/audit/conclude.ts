@@ -48,31 +48,11 @@ export async function conclude(
   if (judge.exports === null) doubtMints(state, judge.ownerships);
   const { findings, checked } = state;
   if (checked.beyondFree > 0) {
-    const count = `${checked.beyondFree} wallet-days with 6 to 20 stars`;
+    const count = `${checked.beyondFree} wallet-days with more stars than a wallet without a pass has`;
     addLine(findings.unprovable, `${count}: only an export says whether a pass was on`);
   }
-  let compared = 0;
-  let isAhead = false;
-  if (rankings?.leaderboard && judge.day === null) {
-    const board = judgeBoard(state, rankings.leaderboard.entries);
-    compared += board.compared;
-    isAhead ||= board.isAhead;
-  }
-  if (rankings !== null) {
-    const comparison = compareRankings(
-      state,
-      judge.day === null ? rankings : { ...rankings, events: [] },
-      judge.reading,
-    );
-    compared += comparison.compared;
-    isAhead ||= comparison.isAhead;
-    addMismatches(findings, comparison.mismatches);
-    for (const line of [...comparison.unprovable, ...cutLists(rankings)]) {
-      addLine(findings.unprovable, line);
-    }
-    if (judge.day !== null)
-      addLine(findings.unprovable, "event totals: --day judges one day alone");
-  }
+  const { compared, isAhead } =
+    rankings === null ? NOTHING_COMPARED : judgeRankings(state, judge, rankings);
   for (const { topic, sequenceNumber } of state.chains) {
     if (sequenceNumber === 0) addLine(findings.notes, `topic ${topic} has no messages there`);
   }
@@ -101,8 +81,28 @@ async function closeOpenDays(judge: Judge, state: AuditState): Promise<void> {
     await judgeExportDay(judge, state, openDayBook(day));
   }
   const last = state.exportChain?.day;
-  if (last === undefined) return;
-  foldMintsThrough(judge, state, last);
+  if (last !== undefined) foldMintsThrough(judge, state, last);
+}
+
+const NOTHING_COMPARED = { compared: 0, isAhead: false };
+
+function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
+  const { findings } = state;
+  const { leaderboard } = rankings;
+  const isOneDay = judge.day !== null;
+  const board =
+    leaderboard === null || isOneDay ? NOTHING_COMPARED : judgeBoard(state, leaderboard.entries);
+  const shown = isOneDay ? { ...rankings, events: [] } : rankings;
+  const lists = compareRankings(state, shown, judge.reading);
+  addMismatches(findings, lists.mismatches);
+  for (const line of [...lists.unprovable, ...cutLists(rankings)]) {
+    addLine(findings.unprovable, line);
+  }
+  if (isOneDay) addLine(findings.unprovable, "event totals: --day judges one day alone");
+  return {
+    compared: board.compared + lists.compared,
+    isAhead: board.isAhead || lists.isAhead,
+  };
 }
 
 function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
@@ -110,11 +110,12 @@ function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {
   const { unprovable } = state.findings;
   if (!board.isWhole) {
     addLine(unprovable, "leaderboard: --state started when another season was on");
-    return { compared: 0, isAhead: false };
+    return NOTHING_COMPARED;
   }
   const hasWeights =
     state.hasAllExports && [...totals.values()].every(({ doubt }) => doubt === null);
-  if (!hasWeights) addLine(unprovable, "weights on the leaderboard: those of some events are not");
+  if (!hasWeights)
+    addLine(unprovable, "weights on the leaderboard: those of some events are not proved");
   const counters = boardCounters(board, entries, { hasWeights });
   const comparison = compareCounters(counters, boardOrder(entries));
   addMismatches(state.findings, comparison.mismatches);

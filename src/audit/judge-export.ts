@@ -148,41 +148,46 @@ function wordsOf(ids: Judge["collections"], keys: Judge["keys"]): string {
   return `collections ${ids.a} "${keys.a}" and ${ids.b} "${keys.b}"`;
 }
 
-/** Counts a star's weight where it is for an event, and remembers what messages call a project. */
+/** Counts a star's weight where it is for an event, and remembers by which id its message names a project. */
 function accountFor(
   judge: Judge,
   state: AuditState,
   { star, book }: { star: ExportStar; book: DayBook },
 ): readonly Mismatch[] {
-  const { target } = star;
-  const { day } = book;
-  if (star.scope === "forever-mint") {
-    if (!hasHistory(judge, state)) {
-      const doubt = "weights on forever mints: they follow from the exports of all days before";
-      addLine(state.findings.unprovable, doubt);
-      return [];
-    }
-    pendingOf(state, target.id).push({ order: star.mintOrder ?? star.seq, day, star });
+  if (star.scope === "event-day") return countExportedStar(state, star, judge.reading);
+  if (star.scope === "none")
+    return star.target.type === "project" ? nameProject(state, star, book) : [];
+  if (!hasHistory(judge, state)) {
+    const doubt = "weights on forever mints: they follow from the exports of all days before";
+    addLine(state.findings.unprovable, doubt);
     return [];
   }
-  if (star.scope === "none") {
-    const named = /"target_id":"(?<id>[^"]*)"/.exec(star.message)?.groups?.id ?? target.id;
-    if (target.type !== "project" || !isEntityId(named)) return [];
-    // A ledger id stays that of the project whose stars bear it.
-    const found = `project/${target.id}`;
-    const expected = state.aliases.get(`project/${named}`) ?? found;
-    state.aliases.set(`project/${named}`, expected);
-    if (expected !== found) {
-      return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
-    }
-    // Under one name the messages have shown it.
-    const own = book.wallets.get(star.wallet)?.items ?? [];
-    const names = own.filter((item) => (state.aliases.get(item) ?? item) === found);
-    if (new Set(names).size < 2) return [];
-    const once = { expected: `one star for ${found}`, found: names.join(", ") };
-    return [{ ...placeOf(star), kind: "once-per-day", where: day, ...once }];
+  const order = star.mintOrder ?? star.seq;
+  pendingOf(state, star.target.id).push({ order, day: book.day, star });
+  return [];
+}
+
+/** Remembers by which ledger id a star's message names its project: the id stays that project's. */
+function nameProject(
+  state: AuditState,
+  star: ExportStar,
+  { day, wallets }: DayBook,
+): readonly Mismatch[] {
+  const { target, wallet, message } = star;
+  const named = /"target_id":"(?<id>[^"]*)"/.exec(message)?.groups?.id ?? target.id;
+  if (!isEntityId(named)) return [];
+  const found = `project/${target.id}`;
+  const expected = state.aliases.get(`project/${named}`) ?? found;
+  state.aliases.set(`project/${named}`, expected);
+  if (expected !== found) {
+    return [{ ...placeOf(star), kind: "export", where: day, expected, found }];
   }
-  return countExportedStar(state, star, judge.reading);
+  // A second star under one and the same name was found when its message was read.
+  const own = wallets.get(wallet)?.items ?? [];
+  const names = own.filter((item) => (state.aliases.get(item) ?? item) === found);
+  if (new Set(names).size < 2) return [];
+  const once = { expected: `one star for ${found}`, found: names.join(", ") };
+  return [{ ...placeOf(star), kind: "once-per-day", where: day, ...once }];
 }
 
 function pendingOf(state: AuditState, mint: string) {

@@ -31,7 +31,7 @@ export function addRelease(happenings: MintHappening[], release: ExportRelease, 
 }
 
 /**
- * Parts what happened to mints, in the order of commits, behind the last place of a day or of one
+ * Splits what happened to mints, in the order of commits, after the last entry of a day or of one
  * before it. Stars and releases around midnight may stand in the exports of two days the other way
  * round, so a day is whole only when the next day is known too.
  */
@@ -84,8 +84,9 @@ export function judgeEnds(
 }
 
 /**
- * A release dated into another day, or before its evidence; of what the wallet held all the time
- * in which it can have been looked at; or with a choice of spares that it did not have.
+ * Finds what is wrong with a release: it is dated into another day, or before its evidence; the wallet
+ * held the NFT all the time in which it can have been looked at; or the spares to choose from are not
+ * those that the wallet held.
  *
  * @param ownerships null where they were read before the release
  * @param isExcluded whether the wallet's holdings may have been left unread
@@ -110,7 +111,8 @@ export function judgeRelease(
   if (collection === "B") {
     const span = { from: began - LAG_MS, to: at + LEAD_MS };
     const { always, ever } = heldBetween(ownerships.B, wallet, span);
-    const [listed, could] = [new Set(heldB), new Set(ever)];
+    const listed = new Set(heldB);
+    const could = new Set(ever);
     const isLeftOut = !isExcluded && always.some((each) => !listed.has(each));
     if (isLeftOut || heldB.some((each) => !could.has(each))) {
       const found = `spares from B [${heldB.join(" ")}]`;

@@ -29,7 +29,7 @@ export async function readOwnerships(
 
 /** Hides the time that answers take; the mirror keeps to its rate by itself. */
 const HISTORIES_AT_ONCE = 8;
-/** 100 rows each: an NFT that moved more often within the time audited is not to be had. */
+/** 100 rows each: of an NFT that moved more often within the time audited, only a part is known. */
 const HISTORY_PAGES_MAX = 100;
 
 /**
@@ -60,8 +60,9 @@ export async function readOwnership(given: OwnershipReading): Promise<Ownership>
 }
 
 /**
- * The row's own change is its last move, or something after it; a burn or a wipe, which leave no
- * owner, is one. A deleted collection keeps its owners and changes no row.
+ * A row is dated by its last move or by something later. A burn and a wipe leave no owner, and date
+ * the row too. The deletion of the collection leaves owner and date as they are, so only the history
+ * says when that was.
  */
 function isUnmoved({ changedAt, deleted, owner }: MirrorNft, since: number): boolean {
   const isOwnChange = !deleted || owner === null;

@@ -44,7 +44,7 @@ const instant = z.iso.datetime().transform((text) => Date.parse(text));
 /** Half-open, epoch milliseconds. */
 const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
 
-/** The most of one page; of tokens and collections there is no second. */
+/** Most records of a page. Tokens and collections have one page alone. */
 export const PAGE = 100;
 /** 100,000 events: any real directory is far smaller. */
 const PAGES_MAX = 1_000;

@@ -21,6 +21,7 @@ export type PassName = Omit<Pass, "grantedAt">;
  */
 export async function grantPass(sql: Sql, name: PassName): Promise<Pass> {
   const { number, seasonId } = read(name);
+  // A row that stands is set to itself, because `do nothing` would not return it.
   const [row] = await runStatement(sql<Pass[]>`
     insert into premium_pass (wallet, season_id, granted_at)
     select ${number}, id, now_ms() from season where id = ${seasonId}
@@ -44,7 +45,7 @@ export async function revokePass(sql: Sql, name: PassName): Promise<Pass> {
   return row;
 }
 
-/** All passes, by season and wallet: there may be one of each wallet. */
+/** All passes, by season and wallet. There may be as many as wallets, so this may take long. */
 export async function listPasses(sql: Sql): Promise<readonly Pass[]> {
   return await runLong(sql<Pass[]>`
     select ${columns(sql)} from premium_pass join season on season.id = season_id

@@ -65,7 +65,7 @@ function targets(): readonly string[] {
   return [...tokens.map(({ id }) => `token/${id}`), ...events.map(({ id }) => `event/${id}`)];
 }
 
-/** Wallets have five votes a day, and items one star per wallet: the demo goes on to the next. */
+/** A wallet's votes of the day end, and it stars an item once: the demo goes on to the next one. */
 async function castFirstPossible(
   site: string,
   wallets: readonly SigningWallet[],

@@ -112,7 +112,7 @@ function unavailable(error: unknown, deadlineMs: number): RetryableError {
   );
 }
 
-/** An answer came, and is none. */
+/** The node answered, but not as its interface promises. */
 const SENSELESS: ReadonlySet<MirrorFault> = new Set([
   "status",
   "redirect",

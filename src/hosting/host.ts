@@ -44,7 +44,7 @@ export interface LoadedWalletDay extends HostedWalletDay {
  */
 export type Host = ReturnType<typeof createHost>;
 
-/** What the journal says of a wallet's day in passing, and the pass in force. */
+/** How far a wallet's day is in the journal, and the pass in force; both were read with the request. */
 interface JournalVersion {
   readonly version: DayVersion;
   /** The season of the wallet's pass in force; null without one. */

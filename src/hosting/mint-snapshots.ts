@@ -87,9 +87,9 @@ function decode(mint: string, text: string): MintSnapshot | null {
     const tables = emptyTables();
     tables.weight = read.weight;
     tables.stars = read.stars;
-    for (const of of ["A", "B"] as const) {
-      for (const [serial, wallet, starId] of read[of]) {
-        tables[of].set(serial, { wallet, starId, at: instantOfStarId(starId) });
+    for (const collection of ["A", "B"] as const) {
+      for (const [serial, wallet, starId] of read[collection]) {
+        tables[collection].set(serial, { wallet, starId, at: instantOfStarId(starId) });
       }
     }
     for (const [wallet, value, votedOn] of read.wallets) {

@@ -105,7 +105,7 @@ export async function readRested(
   return snapshots.read(key, { used: stars.length, lastAt: last.at });
 }
 
-/** Stars folded on top of a snapshot; with more of them the live claims come sooner, and a new snapshot. */
+/** Most stars folded on top of a snapshot. Beyond it, reading the live claims is faster, and makes a new one. */
 const FOLDED_MAX = 1_000;
 
 /** The mint from its snapshot and what happened since, else from its live claims. */
@@ -155,14 +155,14 @@ async function readMintVersion(sql: Sql, mint: string) {
   return row ?? { stars: 0, weight: 0 };
 }
 
-/** An event's day with the holder of each serial in a word. */
+/** An event's day as it is shown: of what has counted, each serial's wallet alone. */
 export function shownEventDay(key: EventDayKey, tables: EventTables): ActorState {
   const { value, context } = eventDayState(key, tables);
   const counted = holdersOf(tables);
   return { state: value, context: { ...context, counted }, version: tables.stars };
 }
 
-/** A mint's context, with each wallet's state and the holder of each serial in a word. */
+/** A mint as it is shown: each wallet's state, and of what counts each serial's wallet alone. */
 export function shownMint(event: string, tables: EventTables): ActorState {
   const { weight, stars } = tables;
   const wallets = Object.fromEntries(

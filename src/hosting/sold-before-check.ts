@@ -60,10 +60,9 @@ export async function sliceFor(deps: SliceDeps, voter: Voter, day: Day): Promise
 }
 
 /**
- * Adds to a mint's slice what the star proves lost. Until the day's check has done the mint, a serial
- * that was attributed to another wallet before today and is now the star's wallet's ends there, as
- * the check would end it: the star's own reading is the evidence. Most stars bring none, and cost
- * nothing here.
+ * Adds to a mint's slice what the star proves lost. Until the day's check has done the mint, a star ends
+ * what was attributed to another wallet before today and is now in its own wallet, as the check would:
+ * the star's own reading is the evidence. Most stars bring no such NFT, and cost nothing here.
  *
  * @throws RetryableError `HOLDINGS_UNAVAILABLE` where what a former holder of the +5 still holds cannot be
  *   read, or the star's own reading may be older than what it would end
@@ -99,7 +98,7 @@ export async function withSold(
       (claim) => claim.collection === "A" || !readings.get(claim.wallet)?.includes(claim.serial),
     )
     .map((claim) => ({ ...claim, evidence }));
-  // Nor is such a serial the loser's to carry the +5 on: the star may claim it.
+  // What the star's wallet holds cannot carry another wallet's +5 on: the star may claim it.
   const own = new Set(holdings.collectionB);
   const held = new Map(
     [...readings].map(([loser, serials]) => [loser, serials.filter((serial) => !own.has(serial))]),
@@ -128,7 +127,7 @@ async function refuseOldReading(
 }
 
 /**
- * Asks the mirror node about many, so many at once.
+ * Asks the mirror node about many wallets or NFTs, `atOnce` at a time.
  *
  * @throws what one of them throws; RetryableError `HOLDINGS_UNAVAILABLE` where they take longer than a
  *   wallet's reading may. No later one is asked then

@@ -1,6 +1,6 @@
 import { type IncomingMessage, METHODS } from "node:http";
 
-/** The first line and the headers; the word is none that the parser knows. */
+/** The first line, whose word the parser does not know as a method, and the headers. */
 const HEAD = /^(?<word>\S+) (?<target>\/\S*) (?:HTTP\/1\.[01]\r\n(?<headers>.*?)(?:\r\n\r\n|$))?/s;
 /** Paths whose wrong methods are answered and counted, by any word. */
 const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;

@@ -7,13 +7,13 @@ import { claimKeys } from "./star-rows.ts";
 /** Writes decided stars, many per commit. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
-/**
- * A star that claims more is large. A batch has any number of small stars, which so never wait
- * behind large ones, and some large stars that claim so many together. A star that claims more is
- * huge, and sent alone, one at a time. Each claim costs the statement 20 µs: a batch of wallets with
- * thousands of NFTs would take longer than a statement may, and fail as a whole.
- */
+/** A star with more claims is large. A batch takes any number of small ones, which never wait for large ones. */
 const LARGE_FROM_CLAIMS = 32;
+/**
+ * Most claims of a batch's large stars together; a star with more is huge, and sent alone, one at a time.
+ * Each claim costs the statement 20 µs: a batch of wallets with thousands of NFTs would take longer
+ * than a statement may, and fail as a whole.
+ */
 const LARGE_CLAIMS_MAX = 4_000;
 
 interface Queued extends Waiting {

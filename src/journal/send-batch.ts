@@ -166,7 +166,7 @@ function settleTooLate(batch: readonly Waiting[], error: Error): void {
   const why = "today is final already: Postgres' clock was ahead, or is behind now";
   for (const { resolve, reject } of batch) {
     if (cause.table_name === "export_day") reject(new RetryableError("UNAVAILABLE", why, 1, error));
-    // It says before the deadline that this has passed.
+    // By Postgres' clock the deadline has passed, by this one it has not.
     else resolve(returned("day"));
   }
 }

@@ -27,7 +27,8 @@ export function createDrain(
   groundOf: (kind: TopicKind) => SendingGround | undefined,
 ) {
   const inHand = new Map<string, { readonly kind: TopicKind; readonly done: Promise<void> }>();
-  const hungry = new Set<TopicKind>();
+  /** Topics of which more stars are due than there was room for. */
+  const moreDue = new Set<TopicKind>();
   let looking: Promise<void> | undefined;
   let lookAgain = false;
   const reminder = createReminder(() => look());
@@ -35,16 +36,16 @@ export function createDrain(
   const countInHand = (kind: TopicKind): number =>
     [...inHand.values()].filter((work) => work.kind === kind).length;
 
-  const lookIn = (delayMs: number): void => {
-    if (!context.closing.aborted) reminder.in(delayMs);
+  const lookAfter = (delayMs: number): void => {
+    if (!context.closing.aborted) reminder.after(delayMs);
   };
 
   const takeUp = (kind: TopicKind, star: LeasedStar, outbox: Outbox): void => {
     const done = work({ ...context, outbox }, star).then((delayMs) => {
       inHand.delete(star.starId);
-      if (delayMs !== undefined) lookIn(delayMs + 5);
+      if (delayMs !== undefined) lookAfter(delayMs + 5);
       // Refilled by halves, so that a long queue is not leased star by star.
-      if (hungry.has(kind) && countInHand(kind) <= IN_HAND_MAX / 2) lookIn(0);
+      if (moreDue.has(kind) && countInHand(kind) <= IN_HAND_MAX / 2) lookAfter(0);
     });
     inHand.set(star.starId, { kind, done });
   };
@@ -56,17 +57,17 @@ export function createDrain(
       const ground = groundOf(kind);
       if (context.closing.aborted || free <= 0 || ground === undefined) continue;
       const { database, since } = ground;
-      // A star keeps the ground on which it was taken up.
+      // A star stays with the database for which it was taken up, also where a later look finds another.
       const outbox = { ...context.outbox, database };
       const limit = Math.min(free, gate.takeRoom());
       const working = [...inHand.keys()];
       const stars =
         limit === 0 ? [] : await leaseStars(outbox, { topic: kind, limit, working, since });
-      if (stars.length === limit) hungry.add(kind);
-      else hungry.delete(kind);
+      if (stars.length === limit) moreDue.add(kind);
+      else moreDue.delete(kind);
       for (const star of stars) takeUp(kind, star, outbox);
       // A shut gate says itself when it wants to be tried again.
-      if (gate.isShut && hungry.has(kind)) lookIn(gate.retryInMs());
+      if (gate.isShut && moreDue.has(kind)) lookAfter(gate.retryInMs());
     }
   };
 
@@ -77,18 +78,18 @@ export function createDrain(
       .catch((error: unknown) => {
         context.alerts.failed("database");
         context.alerts.log.debug({ err: error }, "the outbox could not be read");
-        lookIn(OUTAGE_DELAY_MS);
+        lookAfter(OUTAGE_DELAY_MS);
       })
       .finally(() => {
         looking = undefined;
-        if (lookAgain) lookIn(0);
+        if (lookAgain) lookAfter(0);
         lookAgain = false;
       });
   };
 
   return {
     /** Looks at the outbox soon; never throws, never waits. */
-    soon: (): void => lookIn(0),
+    soon: (): void => lookAfter(0),
     /** Resolves when nothing is in hand. */
     async idle(): Promise<void> {
       reminder.forget();
@@ -108,11 +109,11 @@ function createReminder(remind: () => void) {
   };
   return {
     forget,
-    in(delayMs: number) {
-      const asked = performance.now() + delayMs;
-      if (asked >= at) return;
+    after(delayMs: number) {
+      const dueAt = performance.now() + delayMs;
+      if (dueAt >= at) return;
       forget();
-      at = asked;
+      at = dueAt;
       timer = setTimeout(() => {
         forget();
         remind();

@@ -70,10 +70,10 @@ export function watchJournal(parts: JournalWatchParts) {
   const read = async (): Promise<void> => {
     if (isReading) return;
     isReading = true;
-    const began = timesReplaced;
+    const replacedBefore = timesReplaced;
     const isWhole = await readTopics();
     isReading = false;
-    isRead = isWhole && began === timesReplaced;
+    isRead = isWhole && replacedBefore === timesReplaced;
     if (isRead) looking.wake();
   };
   const judge = (lost: number): JournalState => {
@@ -93,6 +93,7 @@ export function watchJournal(parts: JournalWatchParts) {
     database = { identity: seen.identity, epoch: seen.epoch };
     if (!isRead) void read();
     const lost = await countLost(sql);
+    // Another server may have answered than the next star will meet: `lookAgain` has asked for one more look.
     if (lostBefore !== connectionsLost) return;
     if (state === "behind" && lost === 0) parts.onCaughtUp?.();
     const before = state;
@@ -145,9 +146,13 @@ function rememberContradiction(onNoted: () => void) {
   return {
     note({ message }: Error): void {
       const now = performance.now();
-      const since = last?.since ?? now;
-      const [detail, endsAt] = [message.slice(0, 500), now + CONTRADICTION_STANDS_MS];
-      last = { reason: "machine-contradiction", subject: "", detail, since, endsAt };
+      last = {
+        reason: "machine-contradiction",
+        subject: "",
+        detail: message.slice(0, 500),
+        since: last?.since ?? now,
+        endsAt: now + CONTRADICTION_STANDS_MS,
+      };
       onNoted();
     },
     raised(): readonly StandingAlarm[] {
@@ -165,16 +170,15 @@ const BEHIND = "the journal lacks stars that are on its topics: no star is accep
 const UNREAD = "stars are accepted though the topics could not be compared with the journal";
 
 function alarmsOf(lost: number, isUnread: boolean): readonly StandingAlarm[] {
-  const alarm = (reason: string, detail: string): StandingAlarm => {
-    return { reason, subject: "", detail, since: performance.now() };
-  };
+  const since = performance.now();
+  const alarm = (reason: string, detail: string) => ({ reason, subject: "", detail, since });
   return [
     ...(lost > 0 ? [alarm("journal-behind", behindDetail(lost))] : []),
     ...(isUnread ? [alarm("topics-unread", UNREAD)] : []),
   ];
 }
 
-/** @returns reads every topic to its end; false when that was not possible, or one has a gap */
+/** @returns what reads every topic to its end, and says whether each was read whole, without a gap */
 function topicsReader(parts: JournalWatchParts): () => Promise<boolean> {
   const { sql, log, topics } = parts;
   if (topics.length === 0) {

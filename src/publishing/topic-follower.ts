@@ -15,8 +15,8 @@ export interface TopicFollower {
   /** Something was sent: look soon. */
   poke(): void;
   /**
-   * Reads to the end that the topic has now or later. What is written to it meanwhile is not
-   * waited for.
+   * Reads to where the topic ends when this begins, or further. What is written to it meanwhile is
+   * not waited for.
    *
    * @returns false when there was a gap, or the publisher closes before it
    * @throws MirrorError, or RetryableError when Postgres is away

@@ -37,7 +37,7 @@ export interface StarQuery {
   readonly event?: string | undefined;
   /** Only stars older than this id. */
   readonly before?: { readonly day: Day; readonly id: string } | undefined;
-  /** Only stars cast between two instants, epoch milliseconds: the days between them name the partitions. */
+  /** Only stars since one instant, to the end of the other's UTC day (epoch ms): the days name the partitions. */
   readonly between?: readonly [since: number, now: number] | undefined;
   /** The newest so many. */
   readonly limit: number;

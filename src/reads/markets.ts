@@ -77,7 +77,7 @@ export async function topRanked<T extends RankedType>(
     sql<(RankedRows[T] & { number: number })[]>`${ranking(sql, type, { limit, now, offset: 0 })}`,
     bounds.readDeadlineMs,
   );
-  // The types lose sight of what is left of a row of either type.
+  // TypeScript cannot tell that a row of `T` without `number` is `RankedRows[T]` again.
   return rows.map(({ number: _, ...row }) => row as unknown as RankedRows[T]);
 }
 
@@ -104,7 +104,7 @@ export async function listRanked<T extends RankedType>(
   return {
     rows: found.map(({ total: _, number: __, rank, ...row }, index) => ({
       rank: rank ?? offset + index + 1,
-      // As above.
+      // As in `topRanked`.
       ...(row as unknown as RankedRows[T]),
     })),
     total: rows[0]?.total ?? 0,

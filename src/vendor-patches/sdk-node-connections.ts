@@ -13,7 +13,7 @@ const RENEW_EVERY_MS = 1_000;
 
 /**
  * Changes three behaviours of the client of `@hashgraph/sdk` 2.81.0. Two would keep publishing
- * down long after an outage: the client does not ask a node that failed for 16 s to an hour, and
+ * down long after an outage: for 16 s to an hour the client leaves out a node that failed, and
  * gRPC waits up to two minutes between attempts to connect, and without end on a connection that
  * was cut silently. The third costs memory (fixed in 2.87): a call's deadline timer runs on after
  * the answer and holds request and answer, some thousand of them at full speed. Every caller here

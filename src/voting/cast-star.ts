@@ -55,8 +55,8 @@ export type CastResult =
  * hand; nothing is locked in between.
  *
  * @throws TerminalError `INVALID_SESSION`, `NOT_FOUND` (no approved target), `IDEMPOTENCY_KEY_REUSED`
- * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`, `JOURNAL_BEHIND`; no vote is spent by either,
- *   save where the database confirmed too late: a repetition with the same key then shows the star
+ * @throws RetryableError `HOLDINGS_UNAVAILABLE`, `UNAVAILABLE`, `JOURNAL_BEHIND`; none of them spends a
+ *   vote, unless the database confirmed too late: the same request with its key then shows the star
  */
 export async function castStar(deps: CastStarDeps, cast: CastStar): Promise<CastResult> {
   const { answerBy = performance.now() + bounds.starDeadlineMs } = cast;

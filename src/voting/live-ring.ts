@@ -6,7 +6,7 @@ import { type LiveScope, writeEventId } from "./live-position.ts";
 /** One event, the same for every stream. */
 export interface LiveEvent {
   readonly event: "counter" | "day";
-  /** Names what a listener knows that has this event and all before it. */
+  /** The position of a listener that has this event and all before it. */
   readonly id: string;
   /** JSON. */
   readonly data: string;
@@ -17,7 +17,7 @@ interface Entry extends LiveEvent {
   readonly key: string;
   /** The UTC day after which it is over; null where it never is. */
   readonly until: Day | null;
-  /** The journal's position up to which it was read, with others. */
+  /** The journal's position at the end of the reading that it came with. */
   readonly upTo: JournalPosition;
 }
 
@@ -112,7 +112,7 @@ export class LiveRing {
     return until !== null && until < this.day;
   }
 
-  /** Only with the last of its changes is a listener known to have all up to `upTo`. */
+  /** A listener has all up to `upTo` with the last of these changes alone: the others bear the id of `from`. */
   #write(changes: readonly CounterChange[], from: JournalPosition, upTo: JournalPosition): Entry[] {
     return changes
       .map((change) => ({ change, until: change.type === "event" ? null : change.day }))

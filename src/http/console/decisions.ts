@@ -31,7 +31,7 @@ export type DecisionFeed = ReturnType<typeof decisionFeed>;
 
 /** A page of the feed. */
 const SHOWN = 50;
-/** A stream that was away for longer begins with the newest of these. */
+/** Decisions of one kind that a stream catches up on at most. */
 const SINCE_MAX = 500;
 /** Watchers of one process share a reading of the last moments. */
 const SHARED_MS = 900;
@@ -49,6 +49,7 @@ export function decisionFeed(sql: Sql, trail: RefusalTrail) {
         between: [asked.since, asked.now],
         limit: asked.limit,
       }),
+      // `after` begins with the oldest and ends at a number: of half a day and more the newest are wanted.
       asked.now - asked.since > DAY_MS / 2
         ? trail.newest(SINCE_MAX)
         : trail.after(`${Math.max(0, asked.since)}-0`),

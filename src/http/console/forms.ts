@@ -8,10 +8,11 @@ import type { PageRequest } from "./page.ts";
 type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**
- * A form of an action, with what the frame asks of it. Where the operator's role does not allow the
- * action, the role that does stands in its place; a button in a row leaves nothing.
+ * A form of an action, with the token of this page. Where the operator's role does not allow the
+ * action, the form is left out, and the role that does stands in its place; for `plain`, nothing does.
  *
  * @param path of the action, below `/ops`
+ * @param kind how it looks; `plain` is a button among others, or in a table's row
  */
 export function actionForm(
   { formToken, lacksRoleFor }: FormRequest,
@@ -119,7 +120,7 @@ ${input}${hint === undefined ? "" : html`<p class="hint" id="${id}-hint">${hint}
 export function filledIn(
   form: URLSearchParams,
   field: string,
-  { what, form: shape, max = 300 }: { what: string; form?: RegExp; max?: number },
+  { what, shape, max = 300 }: { what: string; shape?: RegExp; max?: number },
 ): string {
   const text = (form.get(field) ?? "").trim();
   if (text === "") throw badField(field, `${what} is needed`);

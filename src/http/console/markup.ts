@@ -37,7 +37,7 @@ ${body}
 
 const NUMBERS = new Intl.NumberFormat("en");
 
-/** `12,345`, or with so many places behind the point, and so many significant digits where that is more. */
+/** `12,345`; with `places` at most that many digits behind the point, or significant ones if that shows more. */
 export function number(value: number, places = 0): string {
   if (places === 0) return NUMBERS.format(value);
   return value.toLocaleString("en", {

@@ -19,10 +19,10 @@ export interface Shared {
 }
 
 /**
- * The data endpoints as they are asked nearly always: a query that was asked before, within the
- * limit, with a good key, whose body is kept and stands. In the order of checks, and each asked
- * as the app asks it: the limit counts over all processes, the key is read from the database
- * after the request arrived.
+ * Answers what the data endpoints are asked nearly always: a query that was asked before, within the
+ * limit, with a good key, whose body is kept and still true. The checks have the app's order, and
+ * each is made as the app makes it: the limit counts over all processes, the key is read from the
+ * database after the request arrived.
  */
 export function readyAnswers({
   queries,
@@ -42,8 +42,8 @@ export function readyAnswers({
   ): Promise<ReadyAnswer | Prechecked> {
     const client = limit.client(request);
     const key = givenKey(request);
-    // A client far from its limit waits for one answer, not for two; of any other a flood must
-    // cost the database nothing.
+    // Far from the limit, limit and key are asked at the same time. Near it the limit comes first, so
+    // that a flood costs the database nothing.
     let keyCheck = key !== undefined && limit.hasRoom(client) ? verifyKey(key) : undefined;
     keyCheck?.catch(() => undefined);
     const counted = await limit.take(client);

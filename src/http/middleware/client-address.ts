@@ -20,7 +20,7 @@ const HOPS_MAX = 32;
  * the client chose to write.
  *
  * @param trustedProxies addresses and CIDR ranges (`TRUSTED_PROXIES`)
- * @throws ConfigurationError naming a range that is none
+ * @throws ConfigurationError naming a range that cannot be read
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   const isTrusted = trustIn(trustedProxies);

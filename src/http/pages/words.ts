@@ -43,16 +43,14 @@ export interface Carried {
   };
 }
 
-const BONUS = 5;
-
 /** Whether NFTs count until midnight, or as long as the wallet holds them. */
 export type Scope = "none" | "event-day" | "forever-mint";
 
 /**
  * `Would carry 11: base 1, A 5, B 5. 7 of your 12 NFTs have counted here today.`
  *
- * A preview names what would count and the whole voting power, so with the bonus the number of
- * NFTs is known; without it the power alone is.
+ * A preview names what would count and the whole voting power. Where base and bonus count, the rest of
+ * the power is one per NFT, so the number of NFTs is known; without them the power alone is.
  *
  * @param start the first words
  */
@@ -66,8 +64,8 @@ export function wouldCarry(
   const spent = votingPower - weight;
   if (spent <= 0) return sum;
   const when = scope === "forever-mint" ? "already" : "today";
-  const held = votingPower - 1 - BONUS;
-  return collectionB === BONUS && base === 1
+  const held = votingPower - base - collectionB;
+  return base > 0 && collectionB > 0
     ? `${sum} ${held - collectionA} of your ${held} NFTs have counted here ${when}.`
     : `${sum} ${spent} of your power of ${votingPower} has counted here ${when}.`;
 }

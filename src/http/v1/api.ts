@@ -29,7 +29,7 @@ const OPEN_CACHE = { cacheControl: "public, max-age=60" };
  * The public API, everything under `/v1`. Order of checks: rate limit, method, route, key,
  * parameters, record (contract, section 2).
  *
- * @returns with what finds ready answers for the server's fast path
+ * @returns the app, and what finds ready answers for the server's fast path
  */
 export function publicApi(deps: PublicApiDeps) {
   const limit = rateLimit({ ...deps, name: "api", limit: deps.rateLimit });

@@ -32,7 +32,7 @@ const HEADERS = {
  *     data: {"type":"token","id":"0.0.700001","totalVotes":9,"day":"2026-11-20"}
  *
  * A client that comes back with the last id gets every counter that changed since. Where that
- * cannot be known (an id that is none, of another journal or an earlier day, or too old) an event
+ * cannot be known (an id that is malformed, too old, or of another journal or an earlier day) an event
  * `reset` comes first: read again what you show. `day` says that a new UTC day is here, and the
  * counters of tokens, collections and projects are at zero.
  */

@@ -185,7 +185,7 @@ async function readWish(c: Context<Env>): Promise<Wish> {
   return { target, idempotencyKey: readIdempotencyKey(c) };
 }
 
-/** The reply to a star; an accepted one's text comes whole from the journal's halves. */
+/** The reply to a star. An accepted one's body is text already: a repeated request gets the same bytes. */
 function castReply(c: Context, result: CastResult, now: number): Response {
   if (result.kind !== "refused") {
     if (result.kind === "replayed") c.header("Idempotent-Replayed", "true");

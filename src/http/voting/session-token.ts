@@ -74,7 +74,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
     if (!isSecret(token)) throw invalidSession();
     return { token, isCookie: bearer === undefined };
   };
-  /** The same for pages that anyone may read: null where there is none, and for one of no form. */
+  /** The same for pages that anyone may read: null without a token, and for one that is malformed. */
   const find = (c: Context): string | null => {
     try {
       return tokenOf(c).token;

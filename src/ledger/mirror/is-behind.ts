@@ -20,7 +20,8 @@ export async function isBehind(
 ): Promise<boolean> {
   try {
     const block = await mirror.newestBlock(limits);
-    const reachedAt = block === null ? since : msOf(block.to);
+    if (block === null) return false;
+    const reachedAt = msOf(block.to);
     return reachedAt < since && clock.now() - reachedAt <= BEHIND_MAX_MS;
   } catch (error) {
     if (error instanceof MirrorError && !error.mayPass) return false;

@@ -54,10 +54,10 @@ export class Budget extends Ending {
   readonly background: boolean;
   /** On the monotonic clock, `performance.now()`. */
   readonly endsAt: number;
-  /** Of a request that is to be asked again: what a deadline that passes meanwhile is due to. */
+  /** Why the request has to be asked again: the reason given where the deadline passes meanwhile. */
   lastFailure: MirrorError | undefined;
-  /** The nodes that it asks last, as they were when it began. */
-  last: ReadonlySet<object> | undefined;
+  /** The nodes that it asks after all others, as they were when it began. */
+  askedLast: ReadonlySet<object> | undefined;
 
   constructor({ deadlineMs = DEADLINE_MS, attemptMs, background = false }: ReadLimits) {
     super();

@@ -89,7 +89,7 @@ export class MirrorTransport {
   readonly #spacingMs: number;
   #nextAt = 0;
   #hasAnswered = false;
-  #last: ReadonlySet<object> = new Set();
+  #askedLast: ReadonlySet<object> = new Set();
 
   constructor(options: TransportOptions) {
     const { urls, requestsPerSecond = Number.POSITIVE_INFINITY } = options;
@@ -128,7 +128,7 @@ export class MirrorTransport {
    * @param places among the URLs
    */
   askLast(places: readonly number[]): void {
-    this.#last = new Set(this.#endpoints.filter((_, place) => places.includes(place)));
+    this.#askedLast = new Set(this.#endpoints.filter((_, place) => places.includes(place)));
   }
 
   /** Ends every request, those that pause before their next attempt too. */
@@ -154,11 +154,11 @@ export class MirrorTransport {
     const { firstAnswerMs = Number.POSITIVE_INFINITY } = this.#options;
     const silentUntil = performance.now() + firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
-    budget.last ??= this.#last;
-    const { last } = budget;
+    budget.askedLast ??= this.#askedLast;
+    const { askedLast } = budget;
     const inOrder = this.#failover
       .inOrder(this.#endpoints)
-      .toSorted((one, other) => Number(last.has(one)) - Number(last.has(other)));
+      .toSorted((one, other) => Number(askedLast.has(one)) - Number(askedLast.has(other)));
     const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, ...UNTRIED }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const pauseMs = turn.tries === 0 ? 0 : pauseBefore(turn, budget);

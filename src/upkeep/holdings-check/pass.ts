@@ -24,17 +24,19 @@ export interface MintPass {
 
 /**
  * Most releases of one statement. Carriers of the +5 end together, because what one wallet lost
- * may carry another's bonus; so many a day are far more than a mint loses.
+ * may carry another's bonus: 2,000 are far more than a mint loses on a day.
  */
 const RELEASES_MAX: Readonly<Record<Collection, number>> = { A: 500, B: 2_000 };
 
+/** The part that is a collection as a whole, and no NFT of it. */
 const WHOLE = { serial: null, starId: null };
 /** Parts of a collection listed one by one: one statement writes down those of a mint. */
 const OPEN_PARTS_MAX = 10_000;
 
 /** The mints that a run has not finished, or all of them. */
 export async function openMints(sql: Sql, run: CheckRun | null): Promise<readonly OpenMint[]> {
-  const [mints, progress] = [await listMints(sql), run && (await readProgress(sql, run))];
+  const mints = await listMints(sql);
+  const progress = run && (await readProgress(sql, run));
   const whole = (["A", "B"] as const).map((collection) => ({ ...WHOLE, collection }));
   return mints.flatMap((mint) => {
     const { kept, deferred: parts } = progress?.get(mint.id) ?? { kept: 0, deferred: whole };
@@ -92,7 +94,7 @@ async function checkCollection(
     kept += verified.kept;
     gone.push(...verified.gone);
     deferred.push(...verified.deferred);
-    // Collection A may lose thousands, and none of them concerns another.
+    // Collection A may lose thousands, and what one wallet lost is of no use to another.
     if (collection === "A") await end();
   }
   await end();

@@ -87,6 +87,12 @@ test("what a star would carry, and why, in one line", () => {
     wouldCarry({ votingPower: 18, weight: 11, breakdown: some }, "event-day"),
     "Would carry 11: base 1, A 5, B 5. 7 of your 12 NFTs have counted here today.",
   );
+  // A later version of the rules may give another bonus.
+  const more = { base: 1, collectionA: 5, collectionB: 7 };
+  assert.equal(
+    wouldCarry({ votingPower: 20, weight: 13, breakdown: more }, "event-day"),
+    "Would carry 13: base 1, A 5, B 7. 7 of your 12 NFTs have counted here today.",
+  );
   const spent = { base: 1, collectionA: 0, collectionB: 0 };
   assert.equal(
     wouldCarry({ votingPower: 18, weight: 1, breakdown: spent }, "event-day"),

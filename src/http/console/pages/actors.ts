@@ -83,7 +83,7 @@ async function walletDays(
   actors: readonly FoundActor[],
   lastStar: Column<FoundActor>,
 ): Promise<readonly Column<FoundActor>[]> {
-  const atRest = await Promise.all(
+  const snapshots = await Promise.all(
     actors.map(({ id, version: used, lastAt }) => {
       const name = parseActorName(id);
       if (name?.type !== "wallet-day" || used === null) return null;
@@ -96,7 +96,7 @@ async function walletDays(
     [
       "Live or stored",
       "plain",
-      (_, index) => (atRest[index] ? badge("good", "live") : badge("plain", "stored")),
+      (_, index) => (snapshots[index] ? badge("good", "live") : badge("plain", "stored")),
     ],
   ];
 }

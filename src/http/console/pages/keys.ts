@@ -80,7 +80,7 @@ function issuing(sql: Sql): Action {
 
 function revoking(sql: Sql): Action {
   const idOf = (form: URLSearchParams): string =>
-    filledIn(form, "id", { what: "The key's id", form: UUID });
+    filledIn(form, "id", { what: "The key's id", shape: UUID });
   return {
     path: REVOKE,
     role: "admin",

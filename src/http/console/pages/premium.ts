@@ -51,7 +51,7 @@ ${section(`Passes of ${season.name}`, html`${seasonPicker(choices, season)}${pas
 function deciding(sql: Sql, verb: "grant" | "revoke"): Action {
   const read = (form: URLSearchParams) => ({
     wallet: walletIn(form),
-    seasonId: filledIn(form, "season", { what: "A season", form: UUID }),
+    seasonId: filledIn(form, "season", { what: "A season", shape: UUID }),
   });
   return {
     path: `/premium/${verb}`,

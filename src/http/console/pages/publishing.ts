@@ -74,7 +74,7 @@ function figures(state: PublishingState, numbers: Numbers) {
 
 function redriving({ sql, wake }: PagesDeps): Action {
   const starOf = (form: URLSearchParams): string =>
-    filledIn(form, "star", { what: "The star's id", form: UUID });
+    filledIn(form, "star", { what: "The star's id", shape: UUID });
   return {
     path: "/publishing/redrive",
     role: "operator",
@@ -101,7 +101,7 @@ function drivenWords(driven: Driven): string {
 
 function resolving({ sql }: PagesDeps): Action {
   const findingOf = (form: URLSearchParams): string =>
-    filledIn(form, "finding", { what: "The finding's number", form: /^\d{1,15}$/ });
+    filledIn(form, "finding", { what: "The finding's number", shape: /^\d{1,15}$/ });
   return {
     path: "/publishing/resolve",
     role: "admin",

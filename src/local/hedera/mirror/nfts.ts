@@ -40,8 +40,8 @@ export const getAccountNfts: Endpoint = (request) => {
   const held = state.held.get(account) ?? new Map<number, number[]>();
   const all = [...held.keys()].sort((a, b) => a - b);
   const shown: ShownNft[] = [];
-  const within = pick(all, { ...page, limit: Infinity }, [{ of: (num) => num, bounds: tokens }]);
-  for (const num of within) {
+  const asked = pick(all, { ...page, limit: Infinity }, [{ of: (num) => num, bounds: tokens }]);
+  for (const num of asked) {
     const bounds = serialsOf(num, tokens, serials);
     const isHeld = (serial: number): boolean => {
       const nft = nftOf(state, num, serial);
@@ -96,7 +96,8 @@ function nftOf({ collections }: State, token: number, serial: number) {
 function showNft({ collections }: State, token: number, serial: number) {
   const collection = collections.get(token);
   const history = collection?.nfts[serial - 1];
-  const [minted, nft] = [history?.[0], history?.at(-1)];
+  const minted = history?.[0];
+  const nft = history?.at(-1);
   if (collection === undefined || minted === undefined || nft === undefined) return undefined;
   return {
     account_id: optionalId(nft.holder),
