@@ -11,6 +11,12 @@ export function voteLimit(day: Day, seasonId: string | null): number {
   return seasonId === null ? freeVotes : premiumVotes;
 }
 
+/** How many votes a day holds at most. */
+export function votesMax(day: Day): number {
+  const { freeVotes, premiumVotes } = rulesOn(day);
+  return Math.max(freeVotes, premiumVotes);
+}
+
 /** The allowance as a voter sees it; `resetsAt` in epoch milliseconds. */
 export interface Allowance {
   readonly limit: number;

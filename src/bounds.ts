@@ -29,8 +29,6 @@ export const bounds = {
   commitFlightsMax: 2,
   /** At ~7,000 stars/s this is half a second of work; beyond it, refuse at once. */
   turnsWaitingMax: 4_096,
-  /** Each lost race proves another star of the wallet accepted; a day holds 20. */
-  turnAttemptsMax: 21,
   /** ~1 KB each: 20,000 warm wallet-days are 20 MB. */
   actorsLiveMax: 20_000,
   /** Snapshots that wait for Redis; beyond them new ones are given up. */

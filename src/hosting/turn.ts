@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { votesMax } from "../../actors/allowance.ts";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { WalletDecision } from "../../actors/star.ts";
 import { underPass, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
-import { bounds } from "../bounds.ts";
 import type { FollowedClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
@@ -92,7 +92,8 @@ export function askFirst(state: WalletDayState, target: Target, now: number): Re
 export function takeTurn(deps: TurnDeps, intent: TurnIntent): Promise<TurnResult> {
   return deps.host.inMailbox(intent.wallet, async () => {
     const { collectionA, collectionB } = intent.holdings;
-    const attemptsMax = bounds.turnAttemptsMax + collectionA.length + collectionB.length;
+    const dayMax = votesMax(dayOf(deps.clock.now()));
+    const attemptsMax = dayMax + 1 + collectionA.length + collectionB.length;
     let undone: Undone | null = null;
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       if (performance.now() >= intent.answerBy) {

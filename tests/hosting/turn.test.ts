@@ -6,6 +6,7 @@ import * as assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { suite } from "uvu";
 import { dayOf } from "../../actors/day.ts";
+import { RULES, type Rules, rulesVersions } from "../../actors/rules.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
@@ -576,6 +577,32 @@ test("a process whose clock is ahead at 00:00 UTC waits for the database's day, 
   const star = cast(async (...given) => (isToday ? casting.commit(...given) : yesterday));
   assert.equal(verdictOf(await star), "accepted");
   await soon;
+});
+
+test("a turn may lose as many races as the day's rules allow votes", async ({ a }) => {
+  const { casting } = a.parts;
+  const wallet = "0.0.545";
+  const known = await casting.host.reload({ wallet, day: dayOf(a.clock.now()) });
+  const host = { ...casting.host, reload: async () => known };
+  let attempts = 0;
+  const commit: typeof casting.commit = async () => {
+    attempts += 1;
+    return { kind: "returned", reason: "day" };
+  };
+  const [rules] = rulesVersions;
+  assert.ok(rules);
+  const versions = rulesVersions as Rules[];
+  versions.push({ ...rules, version: RULES + 1, freeVotes: 30, premiumVotes: 30 });
+  try {
+    const cast = castStar(
+      { ...casting, host, commit },
+      { voter: { wallet }, target: { type: "token", id: "0.0.9001" }, idempotencyKey: null },
+    );
+    await assert.rejects(cast, { code: "UNAVAILABLE" });
+  } finally {
+    versions.pop();
+  }
+  assert.equal(attempts, 31);
 });
 
 test("twins under one key on two sides of midnight are one star", async ({ a, b }) => {
