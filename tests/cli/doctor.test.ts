@@ -144,6 +144,18 @@ test("an empty environment fails every check, and each says what to set", async 
   for (const { name, ok, fix } of checks) assert.ok(!ok && fix?.startsWith("set "), name);
 });
 
+test("`work` names a key that is none before it asks any server", async ({
+  network: { settings },
+}) => {
+  const away = { ...settings, DATABASE_URL: "postgres://a@127.0.0.1:1/b" };
+  const { status, stderr } = await starboard(["work"], {
+    ...away,
+    HEDERA_OPERATOR_KEY: "ab".repeat(33),
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /: HEDERA_OPERATOR_KEY is no private key in DER or raw hex\n$/);
+});
+
 test("a parameter of DATABASE_URL that the server does not know leads to that setting", async ({
   network,
 }) => {
