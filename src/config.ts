@@ -65,21 +65,22 @@ const count = (fallback: number, min: number, max: number) =>
 /** Begins with a letter, so it is no inherited property such as `__proto__`. */
 const messageKey = matching(
   /^[A-Za-z][A-Za-z0-9_-]{0,39}$/,
-  "must be a name of letters, digits, _ and -",
+  "must be a name of letters, digits, _ and -: a letter first, 40 at most",
 );
 /** It is sent in a header, which holds no other characters as they are. */
 const token = matching(/^[\x20-\x7e]{16,}$/, "needs at least 16 characters, all of them ASCII");
 
 const SOURCE = /^[A-Z][A-Z0-9_]{0,39}$/;
 
-const NODE = /^(?<address>[^=\s/@]+:(?<port>[1-9]\d{0,4}))=(?<account>0\.0\.[1-9]\d{0,11})$/;
+/** No IPv6 address: the SDK takes what follows its first colon for the port. */
+const NODE = /^(?<address>[^=\s/@:]+:(?<port>[1-9]\d{0,4}))=(?<account>0\.0\.[1-9]\d{0,11})$/;
 const node = z.string().transform((entry, context) => {
   const { address, account, port } = NODE.exec(entry)?.groups ?? {};
   if (address === undefined || account === undefined || Number(port) > 65_535) {
     context.addIssue({ code: "custom", message: "must be host:port=0.0.n, comma-separated" });
     return z.NEVER;
   }
-  return { address, account };
+  return { address: address.toLowerCase(), account };
 });
 
 /** Every setting; the description becomes its line in `.env.example`. */
@@ -107,6 +108,10 @@ export const settings = z.object({
     ),
   HEDERA_NODES: list
     .pipe(z.array(node).min(1, "must name one node at least"))
+    .refine(
+      (nodes) => new Set(nodes.map(({ address }) => address)).size === nodes.length,
+      "must not name one address twice",
+    )
     .optional()
     .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
   MIRROR_NODE_URL: list

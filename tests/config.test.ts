@@ -167,8 +167,22 @@ test("lists and nodes are read, and an invalid node is refused", () => {
     refusal({ HEDERA_NODES: "127.0.0.2:5000" }),
     /^HEDERA_NODES must be host:port=0\.0\.n, comma-separated$/,
   );
-  for (const node of ["127.0.0.2:65536=0.0.3", "a:0=0.0.3", "a:1=0.0.0", "http://a:1=0.0.3"])
-    assert.match(refusal({ HEDERA_NODES: node }), /^HEDERA_NODES must be /, node);
+  for (const node of [
+    "127.0.0.2:65536=0.0.3",
+    "a:0=0.0.3",
+    "a:1=0.0.0",
+    "http://a:1=0.0.3",
+    "[::1]:1=0.0.3",
+  ])
+    assert.match(refusal({ HEDERA_NODES: node }), /^HEDERA_NODES must be [^;]*$/, node);
+  for (const second of ["a:1=0.0.4", "A:1=0.0.4", "a:1=0.0.3"])
+    assert.equal(
+      refusal({ HEDERA_NODES: `a:1=0.0.3,${second}` }),
+      "HEDERA_NODES must not name one address twice",
+    );
+  // A node may have several addresses.
+  const { HEDERA_NODES: one } = readSettings({ HEDERA_NODES: "a:1=0.0.3,b:1=0.0.3" });
+  assert.equal(one?.length, 2);
   assert.match(refusal({ EVENT_SOURCES: "only-one" }), /EVENT_SOURCES/);
   assert.match(
     refusal({ EVENT_SOURCES: "SAME,SAME" }),
@@ -177,7 +191,11 @@ test("lists and nodes are read, and an invalid node is refused", () => {
 });
 
 test("the two keys of a message's holdings are names, and differ", () => {
-  assert.match(refusal({ COLLECTION_A_KEY: "__proto__" }), /COLLECTION_A_KEY must be a name/);
+  for (const COLLECTION_A_KEY of ["__proto__", "a".repeat(41)])
+    assert.equal(
+      refusal({ COLLECTION_A_KEY }),
+      "COLLECTION_A_KEY must be a name of letters, digits, _ and -: a letter first, 40 at most",
+    );
   assert.match(
     refusal({ COLLECTION_A_KEY: "same", COLLECTION_B_KEY: "same" }),
     /^COLLECTION_B_KEY must not be COLLECTION_A_KEY$/,

@@ -3,7 +3,7 @@ import type { AuditMirror } from "../audit/audit-mirror.ts";
 import type { Conclusion } from "../audit/conclude.ts";
 import { type ExportSource, openExportSource } from "../audit/export-source.ts";
 import { keysOnTopic, readHeader } from "../audit/learn-settings.ts";
-import { environment, readSettings } from "../config.ts";
+import { environment, readSettings, type SettingName } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { ExportHeader } from "../journal/export-format.ts";
 import {
@@ -57,7 +57,10 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   };
   const names = Object.keys(known) as (keyof typeof known)[];
   // A running `npm start` in this folder gives the rest; what is missing then, this names.
-  const rest = readCommandSettings(names.filter((name) => known[name] == null));
+  const rest = readRest(
+    names.filter((name) => known[name] == null),
+    exports?.note,
+  );
   const mirror = await openMirror(given, own.MIRROR_NODE_URL ?? rest.MIRROR_NODE_URL);
   const bar = progressBar(process.stderr);
   try {
@@ -96,6 +99,16 @@ async function audit(given: Given, wanted: Wanted, exports: Exports | null): Pro
   } finally {
     bar.end();
     await mirror.close();
+  }
+}
+
+/** @throws Error in one line naming what is missing, and why the exports do not give it */
+function readRest<Name extends SettingName>(missing: readonly Name[], note: string | undefined) {
+  try {
+    return readCommandSettings(missing);
+  } catch (error) {
+    if (note === undefined) throw error;
+    throw new Error(`${coerceError(error).message}; ${note}`);
   }
 }
 

@@ -12,6 +12,7 @@ import { fillDemo } from "../demo/first-start.ts";
 import { demoTargets } from "../demo/past-stars.ts";
 import { coerceError } from "../errors.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
+import { readOperatorKey } from "../ledger/operator-key.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
 import { lockFolder } from "../local/folder-lock.ts";
 import { freePort, isFree } from "../local/free-port.ts";
@@ -47,6 +48,7 @@ export async function openLocalEnvironment(closeAtStop: CloseAtStop) {
   const given = givenSettings(environment());
   const asked = readSettings(given);
   checkAddresses(asked);
+  if (asked.HEDERA_OPERATOR_KEY !== undefined) readOperatorKey(asked.HEDERA_OPERATOR_KEY);
   const isLocal = asked.HEDERA_NETWORK === "local";
   const ownsLedger = isLocal && asked.MIRROR_NODE_URL === undefined;
   // Nothing here stands in for these: they are missed before a server starts or a schema changes.

@@ -11,6 +11,7 @@ import { serveHttp } from "../http/serve.ts";
 import { exportSettings } from "../journal/export-settings.ts";
 import { findOperator } from "../keys/operators.ts";
 import { createHederaTopic } from "../ledger/hedera-topic.ts";
+import { readOperatorKey } from "../ledger/operator-key.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { startPublisher } from "../publishing/publisher.ts";
@@ -72,6 +73,8 @@ export async function startWorker(
   },
 ): Promise<Service & { readonly url: string | null }> {
   const { log, queue, queueUrl } = given;
+  // Before any server is asked: one that is away would hide what is wrong with it.
+  readOperatorKey(settings.HEDERA_OPERATOR_KEY);
   const role = await prepareDatabase(settings, log);
   const sql = openPostgres(settings.DATABASE_URL, { role });
   const redis = openRedis(settings.REDIS_URL, log);

@@ -4,6 +4,8 @@ import type { LedgerClock } from "./ledger-clock.ts";
 
 /** An operator waits for it; nodes that answer need seconds. */
 const PATIENCE_MS = 60_000;
+/** Nodes that have answered nothing by now do not take a topic soon: each was asked once. */
+const SILENCE_MS = 15_000;
 const PAUSE_MS = 500;
 
 /**
@@ -27,10 +29,12 @@ export async function createTopic(
   let isTaken = false;
   let mayBeTaken = false;
   let why = "no node answered";
-  const endsAt = performance.now() + PATIENCE_MS;
-  while (performance.now() < endsAt) {
+  const startedAt = performance.now();
+  let patienceMs = SILENCE_MS;
+  while (performance.now() - startedAt < patienceMs) {
     if (!isTaken) {
       const sent = await topic.send(next.signedBytes);
+      if (sent.kind !== "unknown") patienceMs = PATIENCE_MS;
       isTaken =
         sent.kind === "accepted" || (sent.kind === "refused" && sent.refusal === "duplicate");
       if (sent.kind === "accepted") clock.accepted();

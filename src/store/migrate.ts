@@ -34,6 +34,7 @@ export class OtherBuildError extends ConfigurationError {
  * @param makeAnew how the user gets an empty database, should this one be of another build
  * @returns the files applied by this call, in order
  * @throws OtherBuildError when a file was applied in another form than this build's
+ * @throws ConfigurationError where the database cannot hold every character
  * @throws Error of the server when a file fails
  */
 export function migrate(url: string, makeAnew?: string): Promise<readonly AppliedMigration[]> {
@@ -51,6 +52,7 @@ async function applyMissing(pool: Sql, makeAnew?: string): Promise<readonly Appl
   const connection = await pool.reserve();
   try {
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;
+    await refuseOtherEncoding(connection);
     if ((await schemaState(connection)) === "other") throw new OtherBuildError(makeAnew);
     const postgrator = new Postgrator({
       // The dialect alone: every statement runs through postgres.js, by the two functions below.
@@ -71,6 +73,19 @@ async function applyMissing(pool: Sql, makeAnew?: string): Promise<readonly Appl
     await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`.catch(() => undefined);
     connection.release();
   }
+}
+
+/** SQL_ASCII is no encoding: it keeps the bytes of UTF-8 as they come. Any other lacks characters. */
+async function refuseOtherEncoding(sql: Sql): Promise<void> {
+  const [other] = await sql<{ encoding: string }[]>`
+    select encoding from current_setting('server_encoding') as encoding
+    where encoding not in ('UTF8', 'SQL_ASCII')`;
+  if (other === undefined) return;
+  throw new ConfigurationError(
+    `this database's encoding is ${other.encoding}, which lacks characters of UTF-8: ` +
+      "create one with `createdb --encoding UTF8 --template template0 <name>`, " +
+      "set DATABASE_URL to it and run `starboard migrate`",
+  );
 }
 
 /** Makes the journal's partitions for the month of `day` and the one after it. */

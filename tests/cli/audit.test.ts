@@ -188,6 +188,11 @@ for (const [what, args, line] of [
     /^exports cannot be read: /,
   ],
   [
+    "no exports of an API whose settings they would give",
+    ["--mirror", served.url, "--api", `${served.url}/none`, "--key", "k"],
+    /^EVENT_VOTES_TOPIC_ID is missing; .*; exports cannot be read: \/none\/exports: HTTP 404/,
+  ],
+  [
     "an invalid id",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--event-topic", "8001"],
     /--event-topic must be a ledger id/,

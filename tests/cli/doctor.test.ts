@@ -4,6 +4,7 @@
  * real servers, of which one at a time is set wrong or is away; the commands once each.
  */
 import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { createClient } from "redis";
 import { suite } from "uvu";
 import { readSettings } from "../../src/config.ts";
@@ -143,6 +144,18 @@ test("an empty environment fails every check, and each says what to set", async 
   for (const { name, ok, fix } of checks) assert.ok(!ok && fix?.startsWith("set "), name);
 });
 
+test("`work` names a key that is none before it asks any server", async ({
+  network: { settings },
+}) => {
+  const away = { ...settings, DATABASE_URL: "postgres://a@127.0.0.1:1/b" };
+  const { status, stderr } = await starboard(["work"], {
+    ...away,
+    HEDERA_OPERATOR_KEY: "ab".repeat(33),
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /: HEDERA_OPERATOR_KEY is no private key in DER or raw hex\n$/);
+});
+
 test("a parameter of DATABASE_URL that the server does not know leads to that setting", async ({
   network,
 }) => {
@@ -249,6 +262,19 @@ test("a Postgres that is away, lacks the database, or has another schema", async
   url.pathname = "/postgres";
   const empty = await failed(network, { DATABASE_URL: url.href });
   assert.match(empty.get("postgres")?.fix ?? "", /starboard migrate/);
+});
+
+test("a login without rights in the database is told which role it needs", async ({ network }) => {
+  const login = `doctor_${randomUUID().slice(0, 8)}`;
+  const { sql } = network;
+  await sql`create role ${sql(login)} login password 'a-password'`;
+  const url = new URL(network.settings.DATABASE_URL ?? "");
+  url.username = login;
+  url.password = "a-password";
+  const wrong = await failed(network, { DATABASE_URL: url.href });
+  await sql`drop role ${sql(login)}`;
+  assert.match(wrong.get("postgres")?.message ?? "", /^permission denied/);
+  assert.match(wrong.get("postgres")?.fix ?? "", /: grant starboard_app to this login$/);
 });
 
 // Last: the day that it leaves behind has stars that are on no topic of this ledger.

@@ -202,7 +202,7 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
 });
 
-test("bad addresses, and missing settings of another ledger, are refused before anything is started or made", async () => {
+test("bad addresses, a bad key, and missing settings of another ledger, are refused before anything is started or made", async () => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
   const ledger = [
     ...["MIRROR_NODE_URL", "HEDERA_OPERATOR_ID", "HEDERA_OPERATOR_KEY"],
@@ -213,6 +213,10 @@ test("bad addresses, and missing settings of another ledger, are refused before 
     [{ HOST: "0.0.0.0" }, "PUBLIC_URL is missing: HOST is not a loopback address"],
     [{ TRUSTED_PROXIES: "10.0.0.0/33" }, "TRUSTED_PROXIES: 10.0.0.0/33 is no range"],
     [{ HEDERA_NETWORK: "testnet" }, missing],
+    [
+      { HEDERA_OPERATOR_KEY: "ab".repeat(33) },
+      "cannot start: HEDERA_OPERATOR_KEY is no private key in DER or raw hex",
+    ],
   ] as const) {
     const { status, stderr } = await starboard(["dev"], set, folder);
     assert.deepEqual([status, stderr], [1, `starboard: ${said}\n`]);

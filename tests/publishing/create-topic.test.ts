@@ -73,4 +73,36 @@ test("a refusal that only an operator can cure is shown at once", async () => {
   assert.equal(ledger.sends, 1);
 });
 
+for (const [name, answers, triesMin, triesMax] of [
+  ["that never answer are not asked for a minute", [], 1, 3],
+  ["that have answered once are waited for longer", ["BUSY"], 4, 10],
+] as const) {
+  test(`nodes ${name}`, async () => {
+    const ledger = new FakeLedger();
+    ledger.receiptsAway = true;
+    ledger.sendFaults.push(
+      ...answers.map((status) => ({ kind: "refused", status }) as const),
+      ...Array.from({ length: 20 }, () => ({ kind: "dropped" }) as const),
+    );
+    const topic = ledger.topic();
+    const { now } = performance;
+    let waitedMs = 0;
+    performance.now = () => now.call(performance) + waitedMs;
+    const waiting: Topic = {
+      ...topic,
+      send: (bytes) => topic.send(bytes).finally(() => (waitedMs += 12_000)),
+    };
+    const clock = createLedgerClock(() => ledger.now);
+    try {
+      await assert.rejects(
+        createTopic(waiting, { memo: "one", clock }),
+        /^Error: the ledger did not say in time whether 0\.0\.1002@\S+ made a topic: /,
+      );
+    } finally {
+      performance.now = now;
+    }
+    assert.ok(ledger.sends >= triesMin && ledger.sends <= triesMax, String(ledger.sends));
+  });
+}
+
 test.run();

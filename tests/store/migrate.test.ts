@@ -4,6 +4,7 @@
  * table holds other files than this build's.
  */
 import * as assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
@@ -56,6 +57,24 @@ test("starboard migrate refuses a database of another build", async ({ url, sql 
   await sql`update schema_version set md5 = repeat('0', 32) where version = 3`;
   const refused = await starboard(["migrate"], { DATABASE_URL: url });
   assertRefused(refused, "set DATABASE_URL to it and run `starboard migrate`");
+});
+
+test("starboard migrate refuses a database that cannot hold every character, and leaves it as it is", async ({
+  url,
+  sql,
+}) => {
+  const name = `latin_${randomUUID().replaceAll("-", "")}`;
+  await sql`create database ${sql(name)} template template0 encoding latin1
+    locale_provider libc lc_collate 'C' lc_ctype 'C'`;
+  const latin = new URL(url);
+  latin.pathname = name;
+  const { status, stdout, stderr } = await starboard(["migrate"], { DATABASE_URL: latin.href });
+  const inside = openPostgres(latin.href, { connections: 1 });
+  const [table] = await inside`select from pg_tables where schemaname = 'public'`;
+  await inside.end({ timeout: 1 });
+  await sql`drop database ${sql(name)} with (force)`;
+  assert.deepEqual([status, stdout, table], [1, "", undefined], stderr);
+  assert.match(stderr, /^this database's encoding is LATIN1, [^\n]+ --encoding UTF8 [^\n]+\n$/);
 });
 
 test("web and worker processes refuse a database of another build", async ({ url, sql }) => {

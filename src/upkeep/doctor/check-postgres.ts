@@ -80,11 +80,13 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
   return wrong(`${off} off: accepted stars can be lost`, `turn ${off} on`);
 }
 
+const GRANT = "as the tables' owner: grant starboard_app to this login";
+
 async function judgeLogin(sql: Sql): Promise<Finding> {
   if ((await runFirst(appRole(sql))) === undefined) {
     return wrong(
       "this login is no member of the role starboard_app: triggers alone guard the journal",
-      "as the tables' owner: grant starboard_app to this login",
+      GRANT,
     );
   }
   const owns = await runFirst(ownsTables(sql));
@@ -96,6 +98,7 @@ async function judgeLogin(sql: Sql): Promise<Finding> {
 }
 
 const UNKNOWN_DATABASE = "3D000";
+const NOT_ALLOWED = "42501";
 
 function unreachable(error: unknown): Finding {
   const message = reasonOf(error);
@@ -109,6 +112,7 @@ function unreachable(error: unknown): Finding {
   if (code === UNKNOWN_DATABASE) {
     return wrong(message, "create the database, then run `starboard migrate`");
   }
+  if (code === NOT_ALLOWED) return wrong(message, GRANT);
   if (code.startsWith("28")) {
     return wrong(message, "see the user and the password in DATABASE_URL");
   }
