@@ -1,5 +1,5 @@
 import { dayOf } from "../../actors/day.ts";
-import { replayTopics } from "../audit/replay-topic.ts";
+import { endOfTopic, replayTopics } from "../audit/replay-topic.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
@@ -14,7 +14,8 @@ import type { Notes, Recovery } from "./recovery.ts";
  * a star that it does not know. The star's id stands in the transaction's memo; those come by the
  * hundred from the transactions of the account that paid.
  *
- * @throws MirrorError; Error in one line when the mirror node leaves out messages that it has
+ * @throws MirrorError; Error in one line when the mirror node leaves out messages that it has, or knows no
+ *   such topic
  */
 export async function stageMessages(recovery: Recovery, notes: Notes): Promise<void> {
   const { sql, mirror, settings, onProgress } = recovery;
@@ -22,8 +23,7 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   await forgetMisread(sql, [settings.topics.event, settings.topics.asset]);
   const ranges = await Promise.all(
     [settings.topics.event, settings.topics.asset].map(async (topic) => {
-      const newest = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
-      const last = newest.messages[0]?.sequenceNumber ?? 0;
+      const last = await endOfTopic(mirror, topic);
       return { topic, after: Math.min(last, await knownOf(sql, topic)), last };
     }),
   );
