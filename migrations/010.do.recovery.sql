@@ -53,7 +53,8 @@ create table recovered_day (
   recovered_at epoch_ms not null default now_ms()
 );
 
--- Gives stars that were still to be published the place that their message has. Returns how many.
+-- Gives stars that were still to be published the place that their message has: of two, the first one.
+-- Returns how many.
 create function adopt_messages(stars_max integer) returns bigint
 language plpgsql as $$
 declare
@@ -61,9 +62,9 @@ declare
 begin
   perform wait_for_recovery();
   with found as materialized (
-    select said.* from recovery_message said join outbox using (star_id)
+    select distinct on (said.star_id) said.* from recovery_message said join outbox using (star_id)
     where outbox.state <> 'published' and outbox.message = said.message
-    order by said.star_id, said.sequence_number limit stars_max
+    order by said.star_id, said.consensus_timestamp limit stars_max
   ), closed as (
     update publish_attempt attempt set closed_at = now_ms(), signed_bytes = null,
       outcome = case when attempt.transaction_id = found.transaction_id then 'published'
@@ -462,7 +463,9 @@ begin
   from unnest(offered) as each join recovery_message said on said.star_id = each.id
   where finding.topic_id = said.topic_id and finding.sequence_number = said.sequence_number
     and finding.resolved_at is null and finding.kind <> 'broken chain';
-  delete from recovery_message said using unnest(offered) as each where said.star_id = each.id;
+  -- A second message of a star stays, and is reported.
+  delete from recovery_message said using unnest(offered) as each join outbox on outbox.star_id = each.id
+  where (said.topic_id, said.sequence_number) = (outbox.topic_id, outbox.sequence_number);
   insert into recovered_day (day) select distinct each.day from unnest(offered) as each
   on conflict do nothing;
   recovered := coalesce(cardinality(kept), 0);
