@@ -2,6 +2,7 @@ import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
 import { exportSettings } from "../journal/export-settings.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
+import { RECOVERY_LOCK } from "../publishing/journal-behind.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
 import { runFirst, type Sql, withPostgres } from "../store/postgres.ts";
@@ -89,7 +90,7 @@ async function alone<T>(
   return withPostgres(url, { connections: 1, writer: true, onClose }, async (sql) => {
     const [row] = await runFirst(
       sql<[{ isAlone: boolean }]>`
-        select pg_try_advisory_lock(hashtext('journal recover')) as "isAlone"`,
+        select pg_try_advisory_lock(hashtext(${RECOVERY_LOCK})) as "isAlone"`,
     );
     if (!row.isAlone) throw new Error("another `journal recover` is at work on this database");
     return run((other) => Promise.race([work(other), lost]));
