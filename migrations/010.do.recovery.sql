@@ -76,7 +76,8 @@ begin
       transaction_id = found.transaction_id, sequence_number = found.sequence_number,
       consensus_timestamp = found.consensus_timestamp, running_hash = found.running_hash,
       published_at = now_ms(), lease_owner = null, lease_until = 0, last_error = null
-    from found where outbox.star_id = found.star_id
+    -- A worker that reads the topic may have been faster.
+    from found where outbox.star_id = found.star_id and outbox.state <> 'published'
     returning outbox.star_id
   ), taken as (
     delete from recovery_message said using found
