@@ -146,7 +146,7 @@ language sql stable as $$
 $$;
 
 -- "One star per wallet per item per UTC day": the stars, taken in or of the journal, that repeat one which
--- was first on the ledger.
+-- was first on the ledger. A second message of a star that has one is no star.
 create function repeats() returns table (id uuid, day date, first_star uuid, is_taken_in boolean)
 language sql stable as $$
   select id, day, first_star, is_taken_in
@@ -155,7 +155,8 @@ language sql stable as $$
       order by consensus_timestamp) as first_star
     from (
       select star_id as id, wallet, day, target_type, target_id, consensus_timestamp, true as is_taken_in
-      from recovery_message where not is_forever_mint and conflicts_with is null
+      from recovery_message said where not is_forever_mint and conflicts_with is null
+        and not exists (select from outbox where outbox.star_id = said.star_id and state = 'published')
       union all
       select star.id, star.wallet, star.day, star.target_type, star.target_id,
         coalesce(outbox.consensus_timestamp, '~'), false
@@ -228,6 +229,7 @@ language sql stable as $$
       from recovery_message said
       where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
         and said.conflicts_with is null
+        and not exists (select from outbox where outbox.star_id = said.star_id and state = 'published')
       union all
       select star.id, star.wallet, star.day, star.at::bigint, star.slot, true from star
       where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
