@@ -67,8 +67,8 @@ export async function* replayTopics(
 
 const BATCH = 100;
 /** Another node may answer each time, and one that is behind catches up within seconds. */
-const ASKS_MAX = 6;
-const ASK_AGAIN_MS = 1_000;
+export const ASKS_MAX = 6;
+export const ASK_AGAIN_MS = 1_000;
 
 interface Cursor {
   /** Whether its next message is at hand, or it has none any more. */

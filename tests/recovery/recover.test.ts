@@ -164,6 +164,22 @@ test("a mirror node that comes to be behind is asked again, and writes nothing w
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("a mirror node that lacks transactions of messages which another one gave is asked again", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports(), piece: 1_000 });
+  const { mirror } = all;
+  let asked = 0;
+  const messageMemos: typeof mirror.messageMemos = async function* (payer, span) {
+    asked += 1;
+    const isBehind = asked === 1;
+    for await (const page of mirror.messageMemos(payer, span))
+      yield isBehind ? page.slice(1) : page;
+  };
+  const report = await recover({ ...all, mirror: { ...mirror, messageMemos } });
+  assert.deepEqual([report.recovered, report.unprovable], [before.stars.length, []]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
 test("of two topics, the one that the mirror node has not in full is named", async () => {
   for (const lagging of Object.values(world.settings.topics)) {
     const fresh = await world.freshDatabase();
