@@ -124,14 +124,17 @@ begin
 end
 $$;
 
--- One JSON object: the changes of each kind, and when the server started, because a server that
--- took over after a failure may lack the last commits and count them again.
+-- One JSON object: the changes of each kind, and under `server` which tables of which database count
+-- them, and when the server started: a server that took over after a failure, and a dump that was
+-- restored beside the database or into it, may lack the last commits and count them again.
 create function data_revision() returns text
 language sql stable as $$
   select json_object_agg(kind, changes)::text from (
     select kind, sum(changes)::text as changes from read_revision group by kind
     union all
-    select 'server', extract(epoch from pg_postmaster_start_time())::text) as part
+    select 'server', concat_ws('.', extract(epoch from pg_postmaster_start_time()),
+      (select oid from pg_database where datname = current_database()),
+      to_regclass('read_revision')::oid)) as part
 $$;
 
 -- For tables of one kind, which is the trigger's argument, and for those whose rows name theirs. A

@@ -53,7 +53,8 @@ create table recovered_day (
   recovered_at epoch_ms not null default now_ms()
 );
 
--- Gives stars that were still to be published the place that their message has. Returns how many.
+-- Gives stars that were still to be published the place that their message has: of two, the first one.
+-- Returns how many.
 create function adopt_messages(stars_max integer) returns bigint
 language plpgsql as $$
 declare
@@ -61,9 +62,9 @@ declare
 begin
   perform wait_for_recovery();
   with found as materialized (
-    select said.* from recovery_message said join outbox using (star_id)
+    select distinct on (said.star_id) said.* from recovery_message said join outbox using (star_id)
     where outbox.state <> 'published' and outbox.message = said.message
-    order by said.star_id, said.sequence_number limit stars_max
+    order by said.star_id, said.consensus_timestamp limit stars_max
   ), closed as (
     update publish_attempt attempt set closed_at = now_ms(), signed_bytes = null,
       outcome = case when attempt.transaction_id = found.transaction_id then 'published'
@@ -75,7 +76,8 @@ begin
       transaction_id = found.transaction_id, sequence_number = found.sequence_number,
       consensus_timestamp = found.consensus_timestamp, running_hash = found.running_hash,
       published_at = now_ms(), lease_owner = null, lease_until = 0, last_error = null
-    from found where outbox.star_id = found.star_id
+    -- A worker that reads the topic may have been faster.
+    from found where outbox.star_id = found.star_id and outbox.state <> 'published'
     returning outbox.star_id
   ), taken as (
     delete from recovery_message said using found
@@ -144,7 +146,7 @@ language sql stable as $$
 $$;
 
 -- "One star per wallet per item per UTC day": the stars, taken in or of the journal, that repeat one which
--- was first on the ledger.
+-- was first on the ledger. A second message of a star that has one is no star.
 create function repeats() returns table (id uuid, day date, first_star uuid, is_taken_in boolean)
 language sql stable as $$
   select id, day, first_star, is_taken_in
@@ -153,7 +155,8 @@ language sql stable as $$
       order by consensus_timestamp) as first_star
     from (
       select star_id as id, wallet, day, target_type, target_id, consensus_timestamp, true as is_taken_in
-      from recovery_message where not is_forever_mint and conflicts_with is null
+      from recovery_message said where not is_forever_mint and conflicts_with is null
+        and not exists (select from outbox where outbox.star_id = said.star_id and state = 'published')
       union all
       select star.id, star.wallet, star.day, star.target_type, star.target_id,
         coalesce(outbox.consensus_timestamp, '~'), false
@@ -226,6 +229,7 @@ language sql stable as $$
       from recovery_message said
       where (said.wallet, said.day) in (select each.wallet, each.day from unnest(stars) as each)
         and said.conflicts_with is null
+        and not exists (select from outbox where outbox.star_id = said.star_id and state = 'published')
       union all
       select star.id, star.wallet, star.day, star.at::bigint, star.slot, true from star
       where (star.wallet, star.day) in (select each.wallet, each.day from unnest(stars) as each)
@@ -462,7 +466,9 @@ begin
   from unnest(offered) as each join recovery_message said on said.star_id = each.id
   where finding.topic_id = said.topic_id and finding.sequence_number = said.sequence_number
     and finding.resolved_at is null and finding.kind <> 'broken chain';
-  delete from recovery_message said using unnest(offered) as each where said.star_id = each.id;
+  -- A second message of a star stays, and is reported.
+  delete from recovery_message said using unnest(offered) as each join outbox on outbox.star_id = each.id
+  where (said.topic_id, said.sequence_number) = (outbox.topic_id, outbox.sequence_number);
   insert into recovered_day (day) select distinct each.day from unnest(offered) as each
   on conflict do nothing;
   recovered := coalesce(cardinality(kept), 0);

@@ -12,7 +12,7 @@ import { readKnown } from "./known-messages.ts";
 import { readOwnerships } from "./read-ownership.ts";
 import { readRankings } from "./read-rankings.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
-import { replayTopics } from "./replay-topic.ts";
+import { endOfTopic, replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
 import { newWalletsOf } from "./wallets.ts";
 
@@ -109,12 +109,8 @@ async function readEnds(
 ): Promise<ReadonlyMap<string, number>> {
   const ends = new Map<string, number>();
   for (const topic of topics) {
-    const { messages } = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
-    const end = messages[0]?.sequenceNumber ?? 0;
-    // A mistyped topic has no messages either, and all that was checked of it would hold.
-    if (end === 0 && !earlier?.includes(topic) && (await mirror.topic(topic)) === null)
-      throw new Error(`the mirror node knows no topic ${topic}`);
-    ends.set(topic, end);
+    const mayBeUnknown = earlier?.includes(topic) === true;
+    ends.set(topic, await endOfTopic(mirror, topic, { mayBeUnknown }));
   }
   return ends;
 }

@@ -6,7 +6,7 @@ import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
 import { countExportedStar, type ReadSoFar } from "./judge-decision.ts";
-import { heldBetween, type Ownerships } from "./ownership.ts";
+import { heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
@@ -103,8 +103,7 @@ export function judgeRelease(
   }
   if (ownerships === null || ownerships[collection].isPartial) return [];
   const wrong: Mismatch[] = [];
-  const held = heldBetween(ownerships[collection], wallet, { from: read - LAG_MS, to: read });
-  if (held.always.includes(serial)) {
+  if (heldThroughout(ownerships[collection], release, { from: read - LAG_MS, to: read })) {
     const found = `${collection} ${serial} released`;
     wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
   }

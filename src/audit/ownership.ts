@@ -128,6 +128,16 @@ export function heldBetween(
   return { always: always.sort(rising), ever: [...ever].sort(rising) };
 }
 
+/** Whether it held one serial throughout, both ends included: asked of each of thousands that a wallet sold. */
+export function heldThroughout(
+  { tenures }: Ownership,
+  { wallet, serial }: { readonly wallet: string; readonly serial: number },
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  const held = tenures.get(wallet) ?? [];
+  return held.some((each) => each.serial === serial && each.from <= from && each.to > to);
+}
+
 /** What a wallet held at one instant, ascending. */
 export function heldAt(ownership: Ownership, wallet: string, at: number): readonly number[] {
   return heldBetween(ownership, wallet, { from: at, to: at }).always;

@@ -3,6 +3,24 @@ import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { AuditMirror } from "./audit-mirror.ts";
 import { compareTimestamps } from "./topic-chain.ts";
 
+/**
+ * The sequence number of a topic's last message, 0 where it has none.
+ *
+ * @throws MirrorError; Error in one line where the mirror node knows no such topic: a mistyped one has no
+ *   messages either, and what is made of them would seem to be whole
+ */
+export async function endOfTopic(
+  mirror: Pick<AuditMirror, "topic" | "topicMessages">,
+  topic: string,
+  { mayBeUnknown = false } = {},
+): Promise<number> {
+  const { messages } = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
+  const end = messages[0]?.sequenceNumber ?? 0;
+  if (end === 0 && !mayBeUnknown && (await mirror.topic(topic)) === null)
+    throw new Error(`the mirror node knows no topic ${topic}`);
+  return end;
+}
+
 export interface TopicRange {
   readonly topic: string;
   /** Messages with a higher sequence number … */
@@ -49,8 +67,8 @@ export async function* replayTopics(
 
 const BATCH = 100;
 /** Another node may answer each time, and one that is behind catches up within seconds. */
-const ASKS_MAX = 6;
-const ASK_AGAIN_MS = 1_000;
+export const ASKS_MAX = 6;
+export const ASK_AGAIN_MS = 1_000;
 
 interface Cursor {
   /** Whether its next message is at hand, or it has none any more. */

@@ -2,6 +2,7 @@ import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
 import { exportSettings } from "../journal/export-settings.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
+import { RECOVERY_LOCK } from "../publishing/journal-behind.ts";
 import { recover } from "../recovery/recover.ts";
 import { PIECE, type Recovered, type Recovery } from "../recovery/recovery.ts";
 import { runFirst, type Sql, withPostgres } from "../store/postgres.ts";
@@ -54,8 +55,9 @@ export const recoverCommand = command({
           onProgress: bar.show,
         });
       };
-      const run = () => (args["dry-run"] ? withDatabase(work) : act(HOW, work, endOf));
-      const recovered = await alone(url, run);
+      const recovered = await alone(url, work, (held) =>
+        args["dry-run"] ? withDatabase(held) : act(HOW, held, endOf),
+      );
       if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
       return recovered;
     } finally {
@@ -67,21 +69,36 @@ export const recoverCommand = command({
 });
 
 /**
- * Runs one recovery of a database at a time, dry ones too: what one has marked, another would forget.
+ * Runs one recovery of a database at a time, dry ones too: what one has marked, another would forget. So it
+ * ends where the connection is cut that holds the lock.
  *
- * @throws Error in one line while another one is at work there
+ * @param run given the work, opens the database for it
+ * @throws Error in one line while another one is at work there, and when the lock is lost
  */
-async function alone<T>(url: string, run: () => Promise<T>): Promise<T> {
+async function alone<T>(
+  url: string,
+  work: (sql: Sql) => Promise<T>,
+  run: (held: (sql: Sql) => Promise<T>) => Promise<T>,
+): Promise<T> {
+  let onClose = (): void => undefined;
+  const lost = new Promise<never>((_, reject) => {
+    onClose = () => reject(new Error(LOCK_LOST));
+  });
+  // It is closed at the end too, when nothing waits for it any more.
+  lost.catch(() => undefined);
   // Kept open as a writer's, the connection holds the lock until this process ends, however it does.
-  return withPostgres(url, { connections: 1, writer: true }, async (sql) => {
+  return withPostgres(url, { connections: 1, writer: true, onClose }, async (sql) => {
     const [row] = await runFirst(
       sql<[{ isAlone: boolean }]>`
-        select pg_try_advisory_lock(hashtext('journal recover')) as "isAlone"`,
+        select pg_try_advisory_lock(hashtext(${RECOVERY_LOCK})) as "isAlone"`,
     );
-    if (row.isAlone) return run();
-    throw new Error("another `journal recover` is at work on this database");
+    if (!row.isAlone) throw new Error("another `journal recover` is at work on this database");
+    return run((other) => Promise.race([work(other), lost]));
   });
 }
+
+const LOCK_LOST =
+  "the connection was cut that keeps other recoveries out: run `journal recover` again";
 
 const HOW = { name: "journal.recover", subject: "journal" };
 

@@ -29,14 +29,21 @@ export async function countLost(sql: Sql): Promise<number> {
   return row.lost;
 }
 
+/** Held while a recovery is at work. */
+export const RECOVERY_LOCK = "journal recover";
+
 /**
  * Whether the topics may hold stars that the journal lacks: some are known, or it is a copy of the
- * database in which workers read the topics.
+ * database in which workers read the topics. While a recovery is at work, what it brings back beside
+ * stars may be missing too: ends of claims, and the bytes of days that were final.
  */
 export async function mayLackStars(sql: Sql): Promise<boolean> {
   const [row] = await runStatement(sql<[{ mayLack: boolean }]>`
     select exists (select from publishing_finding where kind = 'lost' and resolved_at is null)
-      or exists (select from journal_home where identity <> database_identity()) as "mayLack"`);
+      or exists (select from journal_home where identity <> database_identity())
+      or exists (select from pg_locks where locktype = 'advisory' and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database())
+        and (classid::bigint << 32 | objid::bigint) = hashtext(${RECOVERY_LOCK})) as "mayLack"`);
   return row.mayLack;
 }
 

@@ -7,7 +7,7 @@ import type { Sql } from "../store/postgres.ts";
 
 export type RecoveryMirror = Pick<
   MirrorNode,
-  "messageMemos" | "nftOwners" | "nftTransactions" | "token" | "topicMessages"
+  "messageMemos" | "nftOwners" | "nftTransactions" | "token" | "topic" | "topicMessages"
 >;
 
 /** What is recovered, from where, and into which journal. */

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { dayOf } from "../../actors/day.ts";
-import { replayTopics } from "../audit/replay-topic.ts";
+import { ASK_AGAIN_MS, ASKS_MAX, endOfTopic, replayTopics } from "../audit/replay-topic.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
@@ -14,7 +15,8 @@ import type { Notes, Recovery } from "./recovery.ts";
  * a star that it does not know. The star's id stands in the transaction's memo; those come by the
  * hundred from the transactions of the account that paid.
  *
- * @throws MirrorError; Error in one line when the mirror node leaves out messages that it has
+ * @throws MirrorError; Error in one line when the mirror node leaves out messages that it has, or knows no
+ *   such topic
  */
 export async function stageMessages(recovery: Recovery, notes: Notes): Promise<void> {
   const { sql, mirror, settings, onProgress } = recovery;
@@ -22,8 +24,7 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
   await forgetMisread(sql, [settings.topics.event, settings.topics.asset]);
   const ranges = await Promise.all(
     [settings.topics.event, settings.topics.asset].map(async (topic) => {
-      const newest = await mirror.topicMessages(topic, { limit: 1, newestFirst: true });
-      const last = newest.messages[0]?.sequenceNumber ?? 0;
+      const last = await endOfTopic(mirror, topic);
       return { topic, after: Math.min(last, await knownOf(sql, topic)), last };
     }),
   );
@@ -181,7 +182,10 @@ function rowOf(
 /** One row less than a page: a page that is full would be asked for its successor. */
 const MEMOS_OF_SPAN = 99;
 
-/** The memos of messages that follow each other, by consensus timestamp; asked for side by side. */
+/**
+ * The memos of messages that follow each other, by consensus timestamp; asked for side by side. A node that
+ * lacks the transaction of a message is behind the one that gave the message.
+ */
 async function memosOf(
   mirror: Recovery["mirror"],
   piece: readonly MirrorTopicMessage[],
@@ -191,9 +195,13 @@ async function memosOf(
     const [first, last] = [span[0], span.at(-1)];
     if (first === undefined || last === undefined) return;
     const bounds = { from: first.consensusTimestamp, to: last.consensusTimestamp };
-    for (const payer of new Set(span.map((message) => message.payer))) {
-      for await (const page of mirror.messageMemos(payer, bounds)) {
-        for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+    const isWhole = () => span.every((message) => memos.has(message.consensusTimestamp));
+    for (let asks = 0; asks < ASKS_MAX && !isWhole(); asks++) {
+      if (asks > 0) await pause(ASK_AGAIN_MS);
+      for (const payer of new Set(span.map((message) => message.payer))) {
+        for await (const page of mirror.messageMemos(payer, bounds)) {
+          for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+        }
       }
     }
   };

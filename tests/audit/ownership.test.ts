@@ -4,7 +4,13 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { heldAt, heldBetween, OwnershipBuilder, tenuresOf } from "../../src/audit/ownership.ts";
+import {
+  heldAt,
+  heldBetween,
+  heldThroughout,
+  OwnershipBuilder,
+  tenuresOf,
+} from "../../src/audit/ownership.ts";
 import { type AssetStar, judgeCounts } from "../../src/audit/rebuild-weights.ts";
 
 const [ALICE, BOB, SHOP, MALL] = ["0.0.1001", "0.0.1002", "0.0.900", "0.0.901"];
@@ -122,6 +128,12 @@ test("what a wallet held throughout a time, and at some instant of it", () => {
   const around = heldBetween(builder, ALICE, { from: 19_000, to: 21_000 });
   assert.deepEqual(around, { always: [1], ever: [1, 7] });
   assert.deepEqual(heldAt(builder, BOB, 20_000), []);
+  const throughout = (serial: number, from: number) =>
+    heldThroughout(builder, { wallet: ALICE, serial }, { from, to: 21_000 });
+  assert.deepEqual(
+    [throughout(1, 19_000), throughout(7, 19_000), throughout(7, 20_000), throughout(8, 20_000)],
+    [true, false, true, false],
+  );
 });
 
 test("counts are refuted only when they were true at no instant from a minute before the star", () => {

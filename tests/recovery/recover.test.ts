@@ -151,8 +151,7 @@ test("a mirror node that comes to be behind is asked again, and writes nothing w
     if (messages.length === 0) behind -= 1;
     return { messages, more: false };
   };
-  const { messageMemos, nftOwners, nftTransactions, token } = mirror;
-  const lagging = { messageMemos, nftOwners, nftTransactions, token, topicMessages };
+  const lagging = { ...mirror, topicMessages };
   await assert.rejects(
     recover({ ...all, mirror: lagging }),
     /the mirror node has \d+ messages of topic 0\.0\.\d+ and gave \d+ without a gap/,
@@ -162,6 +161,22 @@ test("a mirror node that comes to be behind is asked again, and writes nothing w
   behind = 2;
   const { recovered } = await recover({ ...all, mirror: lagging });
   assert.deepEqual([recovered, behind], [before.stars.length, 0]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
+});
+
+test("a mirror node that lacks transactions of messages which another one gave is asked again", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { exports: await withExports(), piece: 1_000 });
+  const { mirror } = all;
+  let asked = 0;
+  const messageMemos: typeof mirror.messageMemos = async function* (payer, span) {
+    asked += 1;
+    const isBehind = asked === 1;
+    for await (const page of mirror.messageMemos(payer, span))
+      yield isBehind ? page.slice(1) : page;
+  };
+  const report = await recover({ ...all, mirror: { ...mirror, messageMemos } });
+  assert.deepEqual([report.recovered, report.unprovable], [before.stars.length, []]);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
@@ -196,6 +211,19 @@ test("settings that swap the two topics are named where the journal is empty", a
     const said = `message 1 on ${topic}: a star of the other kind: are the two topics swapped?`;
     assert.ok(report.unprovable.includes(said), JSON.stringify(report.unprovable));
   }
+});
+
+test("a topic that the mirror node does not know is named, and nothing is written", async () => {
+  const fresh = await world.freshDatabase();
+  for (const kind of ["event", "asset"] as const) {
+    const settings = { ...world.settings, topics: { ...network.topics, [kind]: "0.0.999999" } };
+    await assert.rejects(
+      recover(world.recovery(fresh.sql, { settings, exports: await withExports(), accepts: true })),
+      /^Error: the mirror node knows no topic 0\.0\.999999$/,
+    );
+  }
+  const empty = await stateOf(fresh.sql, { numbers: true });
+  assert.deepEqual([empty.stars, empty.final], [[], []]);
 });
 
 test("a recovery that dies at any step is taken up, and one that is done does nothing", async () => {

@@ -77,6 +77,20 @@ test("conflicts come back as conflicts, and the day with its hash", async () => 
   assert.deepEqual(unprovable, []);
 });
 
+test("a second message of a conflict takes nothing from the star that its wallet gave instead", async () => {
+  const before = await stateOf(recovered.sql, { numbers: true });
+  // As a second worker, on another copy of the journal, may have sent it.
+  const [twin] = await recovered.sql<{ place: string; star: string }[]>`
+    insert into recovery_message select topic_id, 1000, consensus_timestamp, running_hash, transaction_id, id,
+      topic, wallet, at, day, target_type, target_id, is_forever_mint, message
+    from star_conflict join outbox on star_id = id where target_type = 'event'
+    returning topic_id || ' #' || sequence_number as place, star_id as star`;
+  const report = await recover(world.recovery(recovered.sql));
+  assert.deepEqual([report.recovered, report.conflicts], [0, 0]);
+  assert.deepEqual(report.unprovable, [`${twin?.place}: a second message of star ${twin?.star}`]);
+  assert.deepEqual(await stateOf(recovered.sql, { numbers: true }), before);
+});
+
 test("a conflict that nothing proves is listed, and nothing is written", async () => {
   const fresh = await world.freshDatabase();
   const [aside] = await conflictsOf(recovered.sql);

@@ -243,10 +243,7 @@ export async function openLostWorld({
       return { url: database.url, sql, close };
     },
     mirrorUpTo: (messages) => ({
-      nftOwners: mirror.nftOwners,
-      nftTransactions: mirror.nftTransactions,
-      token: mirror.token,
-      messageMemos: mirror.messageMemos,
+      ...mirror,
       async topicMessages(topic, from) {
         const asked = from.newestFirst ? { afterSequence: messages - 1, limit: 1 } : from;
         const page = await mirror.topicMessages(topic, asked);

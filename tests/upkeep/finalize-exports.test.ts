@@ -11,7 +11,7 @@ import { exportAlarms } from "../../src/journal/export-days.ts";
 import { GENESIS } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
 import { prepareDatabase } from "../../src/processes/prepare-database.ts";
-import { acceptLoss } from "../../src/publishing/journal-behind.ts";
+import { acceptLoss, RECOVERY_LOCK } from "../../src/publishing/journal-behind.ts";
 import {
   checkFinalDays,
   finalizeDueDays,
@@ -115,7 +115,7 @@ test("a star that is still being committed is waited for", async ({ rig }) => {
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 
-test("no day becomes final while the journal lacks stars of its topics, nor on a copy whose topics are unread", async ({
+test("no day becomes final while the journal lacks stars of its topics or gets them back, nor on a copy whose topics are unread", async ({
   rig,
 }) => {
   await publishOnDay1(rig);
@@ -127,6 +127,11 @@ test("no day becomes final while the journal lacks stars of its topics, nor on a
   await rig.owner`insert into journal_home (identity) values ('the server it was copied from')`;
   assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
   await rig.owner`update journal_home set identity = database_identity()`;
+  const recovering = await reserveConnection(rig.owner);
+  await recovering`select pg_advisory_lock(hashtext(${RECOVERY_LOCK}))`;
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), []);
+  await recovering`select pg_advisory_unlock_all()`;
+  recovering.release();
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 

@@ -11,7 +11,7 @@ import type { Clock } from "../../../src/clock.ts";
 import { represent } from "../../../src/http/v1/representation.ts";
 import { type Asked, responseCache } from "../../../src/http/v1/response-cache.ts";
 import { parseRevision, revisionOf } from "../../../src/store/data-revision.ts";
-import type { Sql } from "../../../src/store/postgres.ts";
+import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
 import { createHouse, fakeClock, giveStars, type House, NOW, openHouse } from "./house.ts";
 
 const HOUR = 3_600_000;
@@ -258,7 +258,7 @@ test("a small kept body does not keep the buffer of its neighbours in memory", a
   assert.equal(compressed.buffer.byteLength, compressed.length);
 });
 
-async function revision(sql: Sql) {
+async function revision(sql: TestDatabase["sql"]) {
   const [row] = await sql<{ text: string }[]>`select data_revision() as text`;
   return parseRevision(row?.text ?? "");
 }
@@ -267,6 +267,28 @@ function counters() {
   return house.sql<{ rows: number }[]>`
     select count(*) as rows from read_revision where kind = 'project'`;
 }
+
+test("a dump restored beside the database, or into it, has another revision", async () => {
+  const [lost, restored] = [
+    await testDatabase({ migrated: true }),
+    await testDatabase({ migrated: true }),
+  ];
+  const kinds = ["token"] as const;
+  try {
+    // As many changes as before the loss, and they are others.
+    const before = await revision(lost.sql);
+    const beside = await revision(restored.sql);
+    assert.equal(beside.token, before.token);
+    assert.notEqual(revisionOf(beside, kinds), revisionOf(before, kinds));
+    await lost.sql`alter table read_revision rename to replaced`;
+    await lost.sql`create table read_revision as select * from replaced`;
+    const within = await revision(lost.sql);
+    assert.equal(within.token, before.token);
+    assert.notEqual(revisionOf(within, kinds), revisionOf(before, kinds));
+  } finally {
+    await Promise.all([lost.close(), restored.close()]);
+  }
+});
 
 test("a server that was restarted has another revision", () => {
   const kinds = ["token"] as const;

@@ -1,0 +1,93 @@
+// timeout: 120 s
+/**
+ * Goal: a star that waits gets its message, also beside a worker that reads it. Of a star with two, as
+ * two workers on two copies of a journal may send them, the first one is its own, and the other one is
+ * named. Method: the bytes of a published star are sent once more under another id; then an empty
+ * journal, and one in which the star waits, are recovered.
+ */
+import * as assert from "node:assert/strict";
+import { test } from "uvu";
+import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";
+import { parseTimestamp } from "../../src/ledger/transaction-id.ts";
+import { recover } from "../../src/recovery/recover.ts";
+import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
+import { openLostWorld, stateOf } from "./world.ts";
+
+test("the first message of a star is its own, and a second one is named", async () => {
+  const world = await openLostWorld({ wallets: 2, days: 1 });
+  const { sql, settings, hedera } = world.network;
+  await world.goTo(sql, 0, 1);
+  const stars = world.wallets.map((wallet) => ({ wallet, target: "token/0.0.9001" }));
+  await world.cast(settings.DATABASE_URL ?? "", stars);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const before = await stateOf(sql, { numbers: false });
+  const [star] = await sql<{ id: string; message: string; topic: string; at: string }[]>`
+    select star_id as id, message, topic_id as topic, consensus_timestamp as at
+    from outbox order by sequence_number`;
+  assert.ok(star);
+  const topic = await createHederaTopic({
+    network: "local",
+    nodes: hedera.nodes.map(({ address, account }) => ({ address, account })),
+    operatorId: settings.HEDERA_OPERATOR_ID ?? "",
+    operatorKey: settings.HEDERA_OPERATOR_KEY ?? "",
+  });
+  const { transactionId, signedBytes } = await topic.prepareMessage({
+    ...{ topicId: star.topic, message: star.message, memo: star.id },
+    validStart: parseTimestamp(star.at) - 1_000_000_000n,
+  });
+  await topic.send(signedBytes);
+  await until(
+    "it is there twice",
+    async () => (await topic.receipt(transactionId)).kind === "success",
+  );
+  topic.close();
+
+  const fresh = await world.freshDatabase();
+  const named = [`${star.topic} #3: a second message of star ${star.id}`];
+  const empty = await recover(world.recovery(fresh.sql));
+  assert.deepEqual([empty.recovered, empty.adopted, empty.unprovable], [2, 0, named]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
+
+  await fresh.sql`alter table outbox disable trigger user`;
+  await fresh.sql`
+    update outbox set state = 'pending', topic_id = null, transaction_id = null, sequence_number = null,
+      consensus_timestamp = null, running_hash = null where star_id = ${star.id}`;
+  await fresh.sql`alter table outbox enable trigger user`;
+  const waits = await recover(world.recovery(fresh.sql));
+  assert.deepEqual([waits.recovered, waits.adopted, waits.unprovable], [0, 1, named]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
+  await world.close();
+});
+
+test("a worker that reads a star's message at the same time is not in the way", async () => {
+  const world = await openLostWorld({ wallets: 1, days: 1 });
+  const { sql, settings } = world.network;
+  await world.goTo(sql, 0, 1);
+  const [wallet = ""] = world.wallets;
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9001" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const before = await stateOf(sql, { numbers: false });
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  const worker = await reserveConnection(fresh.sql);
+  await worker`set session_replication_role = replica`;
+  await worker`update outbox set state = 'pending'`;
+  await worker`begin`;
+  await worker`update outbox set state = 'published'`;
+  const recovering = recover(world.recovery(fresh.sql));
+  await until("the recovery waits for the star", async () => {
+    const rows = await fresh.sql`select from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`;
+    return rows.length === 1;
+  });
+  await worker`commit`;
+  await worker`set session_replication_role = origin`;
+  worker.release();
+  const { recovered, adopted, unprovable } = await recovering;
+  assert.deepEqual([recovered, adopted, unprovable], [0, 0, []]);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
+  await world.close();
+});
+
+test.run();
