@@ -7,7 +7,7 @@
  */
 import * as assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { symlinkSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { loadavg } from "node:os";
@@ -81,7 +81,8 @@ function seconds(ms: number): string {
 
 async function readBanner(): Promise<string> {
   let text = "";
-  for await (const piece of start.stdout) {
+  // Left open: what the service still says goes nowhere, but its pipe stands until it has stopped.
+  for await (const [piece] of on(start.stdout, "data", { close: ["end"] })) {
     text += piece;
     if (text.includes("Ctrl-C")) break;
   }
