@@ -86,9 +86,12 @@ test("a hook that throws fails the tests it kept from running", () => {
   assert.equal(lineOf("broken-hook"), "✗ broken-hook.test.ts  0 passed, 1 failed");
 });
 
-test("a hook of `setUp` that throws is shown", () => {
+test("a hook of `setUp` that throws is shown, and its file run alone ends with 1", async () => {
   assert.equal(lineOf("broken-setup"), "✗ broken-setup.test.ts  0 passed, 1 failed");
   assert.ok(all.lines.some((line) => line.includes("the service did not start")));
+  const file = join(FIXTURES, "runner/broken-setup.test.ts");
+  const [status] = await once(spawn(process.execPath, nodeArguments(file)), "exit");
+  assert.equal(status, 1);
 });
 
 test("a file that does not end is ended after the time it asked for", () => {

@@ -5,7 +5,7 @@ import { RetryableError } from "../errors.ts";
 const READS_AT_ONCE = 4;
 /** What one client may ask in a minute waits (`VOTING_RATE_LIMIT`): alone it overloads nothing. */
 const READS_WAITING_MAX = 300;
-/** As long as a voting request may take: nothing is read for one that was refused by then. */
+/** As long as a voting request may take, so none is read that was refused by then; a page waits as long. */
 const WAITING_MS_MAX = bounds.statementDeadlineMs;
 
 /**

@@ -7,8 +7,15 @@ const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;
 /** Stands for each of them: words of a client's choice name no route, log line or metric. */
 const METHOD = "UNKNOWN";
 
-/** The parser stops in a word that it does not know, or after one that it knows of RTSP alone. */
-const REFUSED = ["HPE_INVALID_METHOD", "HPE_INVALID_CONSTANT"];
+/**
+ * What the parser has read of the line in which it stops: a part of a word that it does not know, or all
+ * before the version where it knows the word of RTSP alone. After anything else, as the end of a body,
+ * the error is not about the first word of the line.
+ */
+const READ: Readonly<Record<string, RegExp>> = {
+  HPE_INVALID_METHOD: /^\S*$/,
+  HPE_INVALID_CONSTANT: /^\S+ \S+ +HTTP$/,
+};
 
 /** What Node's parser says, and where in which bytes it stopped. */
 export type ParserError = NodeJS.ErrnoException & {
@@ -27,10 +34,11 @@ export function unknownMethodRequest({
   rawPacket,
   bytesParsed,
 }: ParserError): Request | undefined {
-  if (!REFUSED.includes(code)) return undefined;
   const packet = rawPacket?.toString("latin1") ?? "";
+  const parsed = packet.slice(0, bytesParsed);
   // Requests that came before it in one packet are answered by themselves.
-  const start = packet.slice(0, bytesParsed).lastIndexOf("\n") + 1;
+  const start = parsed.lastIndexOf("\n") + 1;
+  if (READ[code]?.test(parsed.slice(start)) !== true) return undefined;
   const { word, target = "", headers = "" } = HEAD.exec(packet.slice(start))?.groups ?? {};
   // Where the parser knows the word, something else of the line is wrong.
   if (word === undefined || METHODS.includes(word)) return undefined;

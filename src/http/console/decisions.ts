@@ -31,7 +31,7 @@ export type DecisionFeed = ReturnType<typeof decisionFeed>;
 
 /** A page of the feed. */
 const SHOWN = 50;
-/** Decisions of one kind that a stream catches up on at most. */
+/** Most decisions that a stream catches up on: the newest, accepted and refused ones together. */
 const SINCE_MAX = 500;
 /** Watchers of one process share a reading of the last moments. */
 const SHARED_MS = 900;

@@ -8,7 +8,7 @@ import type { PageRequest } from "./page.ts";
 type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**
- * A form of an action, with the token of this page. Where the operator's role does not allow the
+ * A form of an action, with the token of this session. Where the operator's role does not allow the
  * action, the form is left out, and the role that does stands in its place; for `plain`, nothing does.
  *
  * @param path of the action, below `/ops`

@@ -17,8 +17,8 @@ interface Context {
 const test = suite<Context>("/ops/operators");
 test.before(
   setUp(async (context) => {
-    const service = await startService(CONSOLE);
-    Object.assign(context, { service, operator: await signInOperator(service, "Ada") });
+    context.service = await startService(CONSOLE);
+    context.operator = await signInOperator(context.service, "Ada");
   }),
 );
 test.after(({ service }) => service?.close());

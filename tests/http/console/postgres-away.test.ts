@@ -23,13 +23,13 @@ interface Context {
 const test = suite<Context>("the console without Postgres");
 test.before(
   setUp(async (context) => {
-    const database = await testDatabase({ migrated: true });
-    const way = new URL(database.url);
-    const relay = await openRelay(Number(way.port));
-    way.port = String(relay.port);
-    const service = await startService({ ...CONSOLE, DATABASE_URL: way.href });
-    const operator = await signInOperator(service);
-    Object.assign(context, { database, relay, url: way.href, service, operator });
+    context.database = await testDatabase({ migrated: true });
+    const way = new URL(context.database.url);
+    context.relay = await openRelay(Number(way.port));
+    way.port = String(context.relay.port);
+    context.url = way.href;
+    context.service = await startService({ ...CONSOLE, DATABASE_URL: way.href });
+    context.operator = await signInOperator(context.service);
   }),
 );
 test.after(async ({ service, database }) => {

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "uvu";
 import { type HttpServer, serveHttp } from "../../../src/http/serve.ts";
+import { unknownMethodRequest } from "../../../src/http/unknown-method.ts";
 import { createHouse, from, type House, openHouse } from "./house.ts";
 
 let house: House;
@@ -97,6 +98,24 @@ test("a word that Node does not know is answered the same after other requests i
 test("unannounced bytes after a GET are a bad request, not another method", async () => {
   const reply = await raw('GET /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n{"a":1}');
   assert.match(reply, /HTTP\/1\.1 400 .*"code":"INVALID_REQUEST"/s);
+});
+
+test("what looks like a method only with the end of a body, or of another packet, is a bad request", async () => {
+  const post = (body: string) =>
+    `POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  for (const rest of [
+    `${post("FOO /v1/events ")}{"a":1}\r\n\r\n`,
+    `${post("FOO /v1/events ")}BAR /none HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `${post("abc")}GET /v1/events FTP/1.1\r\nHost: x\r\n\r\n`,
+  ]) {
+    const reply = await raw(rest);
+    const statuses = [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, ["405", "400"], rest);
+  }
+  const error = { code: "HPE_INVALID_CONSTANT", message: "", name: "" };
+  // `GET /v1/x` came before, in a packet of its own.
+  const rawPacket = Buffer.from("y /v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  assert.equal(unknownMethodRequest({ ...error, rawPacket, bytesParsed: 2 }), undefined);
 });
 
 test.run();
