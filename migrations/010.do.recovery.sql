@@ -11,7 +11,7 @@ language sql volatile as $$
 $$;
 
 -- Messages of stars that the journal lacks, as they were read. A row goes with the statement that
--- brings its star back, so a run that was killed goes on where it stopped.
+-- brings its star back, or once its star has it, so a run that was killed goes on where it stopped.
 create table recovery_message (
   topic_id text not null,
   sequence_number bigint not null,
@@ -54,7 +54,7 @@ create table recovered_day (
 );
 
 -- Gives stars that were still to be published the place that their message has: of two, the first one.
--- Returns how many.
+-- The messages themselves stay taken in. Returns how many.
 create function adopt_messages(stars_max integer) returns bigint
 language plpgsql as $$
 declare
@@ -79,11 +79,8 @@ begin
     -- A worker that reads the topic may have been faster.
     from found where outbox.star_id = found.star_id and outbox.state <> 'published'
     returning outbox.star_id
-  ), taken as (
-    delete from recovery_message said using found
-    where said.topic_id = found.topic_id and said.sequence_number = found.sequence_number
   ), resolved as (
-    update publishing_finding finding set resolved_at = now_ms() from found
+    update publishing_finding finding set resolved_at = now_ms() from found join published using (star_id)
     where finding.topic_id = found.topic_id and finding.sequence_number = found.sequence_number
       and finding.resolved_at is null and finding.kind <> 'broken chain'
   )

@@ -91,11 +91,18 @@ async function countBeside(sql: Sql) {
 }
 
 async function adopt(sql: Sql): Promise<number> {
-  for (let adopted = 0; ; ) {
+  let adopted = 0;
+  for (let more = true; more; ) {
     const [row] = await runLong(sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`);
-    if (row.stars === 0) return adopted;
     adopted += row.stars;
+    more = row.stars > 0;
   }
+  // Those that a worker has given their stars since they were taken in, too.
+  await runLong(sql`
+    delete from recovery_message said using outbox
+    where outbox.topic_id = said.topic_id and outbox.sequence_number = said.sequence_number
+      and outbox.state = 'published'`);
+  return adopted;
 }
 
 /** Messages of stars that have another one already. */

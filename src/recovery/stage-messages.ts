@@ -29,10 +29,11 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     }),
   );
   const total = ranges.reduce((sum, { after, last }) => sum + last - after, 0);
+  const patience = { asks: ASKS_MAX };
   let read = 0;
   let piece: MirrorTopicMessage[] = [];
   const stage = async (): Promise<void> => {
-    const rows = await rowsOf(recovery, { piece, name, notes });
+    const rows = await rowsOf(recovery, { piece, name, notes, patience });
     // A published star of the journal has its message.
     await runLong(sql`
       insert into recovery_message
@@ -117,6 +118,12 @@ interface Staging {
   readonly piece: readonly MirrorTopicMessage[];
   readonly name: Names;
   readonly notes: Notes;
+  readonly patience: Patience;
+}
+
+/** How often memos are asked for: once, after some have never come. */
+interface Patience {
+  asks: number;
 }
 
 /** An empty journal has no star on the topics that a command could hold its settings against. */
@@ -124,9 +131,9 @@ const OTHER_KIND = "a star of the other kind: are the two topics swapped?";
 
 async function rowsOf(
   { mirror, settings }: Recovery,
-  { piece, name, notes }: Staging,
+  { piece, name, notes, patience }: Staging,
 ): Promise<readonly ReturnType<typeof rowOf>[]> {
-  const memos = await memosOf(mirror, piece);
+  const memos = await memosOf(mirror, piece, patience);
   const { a, b } = settings.collections;
   return piece.flatMap((message) => {
     const star = parseStarMessage(message.bytes, { a: a.key, b: b.key });
@@ -151,7 +158,7 @@ async function rowsOf(
 /** A row of `recovery_message`. */
 function rowOf(
   star: StarMessage,
-  given: Omit<Staging, "piece"> & {
+  given: Pick<Staging, "name" | "notes"> & {
     readonly message: MirrorTopicMessage;
     readonly memo: MirrorMemo;
   },
@@ -184,11 +191,13 @@ const MEMOS_OF_SPAN = 99;
 
 /**
  * The memos of messages that follow each other, by consensus timestamp; asked for side by side. A node that
- * lacks the transaction of a message is behind the one that gave the message.
+ * lacks the transaction of a message is behind the one that gave the message. Where it keeps lacking one, it
+ * may have none of them, and waiting for each of thousands would take hours.
  */
 async function memosOf(
   mirror: Recovery["mirror"],
   piece: readonly MirrorTopicMessage[],
+  patience: Patience,
 ): Promise<ReadonlyMap<string, MirrorMemo>> {
   const memos = new Map<string, MirrorMemo>();
   const readSpan = async (span: readonly MirrorTopicMessage[]): Promise<void> => {
@@ -196,7 +205,7 @@ async function memosOf(
     if (first === undefined || last === undefined) return;
     const bounds = { from: first.consensusTimestamp, to: last.consensusTimestamp };
     const isWhole = () => span.every((message) => memos.has(message.consensusTimestamp));
-    for (let asks = 0; asks < ASKS_MAX && !isWhole(); asks++) {
+    for (let asks = 0; asks < patience.asks && !isWhole(); asks++) {
       if (asks > 0) await pause(ASK_AGAIN_MS);
       for (const payer of new Set(span.map((message) => message.payer))) {
         for await (const page of mirror.messageMemos(payer, bounds)) {
@@ -209,5 +218,6 @@ async function memosOf(
     readSpan(piece.slice(index * MEMOS_OF_SPAN, (index + 1) * MEMOS_OF_SPAN)),
   );
   await Promise.all(spans);
+  if (!piece.every((message) => memos.has(message.consensusTimestamp))) patience.asks = 1;
   return memos;
 }

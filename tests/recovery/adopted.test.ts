@@ -90,4 +90,29 @@ test("a worker that reads a star's message at the same time is not in the way", 
   await world.close();
 });
 
+test("a message that a worker gave its star after a dry run is no second one", async () => {
+  const world = await openLostWorld({ wallets: 1, days: 1 });
+  const { sql, settings } = world.network;
+  await world.goTo(sql, 0, 1);
+  const [wallet = ""] = world.wallets;
+  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9001" }]);
+  await world.publish(settings.DATABASE_URL ?? "");
+  const before = await stateOf(sql, { numbers: false });
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  const worker = await reserveConnection(fresh.sql);
+  await worker`set session_replication_role = replica`;
+  await worker`update outbox set state = 'pending'`;
+  const dry = await recover(world.recovery(fresh.sql, { isDryRun: true }));
+  assert.deepEqual([dry.recovered, dry.adopted], [0, 1]);
+  await worker`update outbox set state = 'published'`;
+  await worker`set session_replication_role = origin`;
+  worker.release();
+  const { recovered, adopted, unprovable } = await recover(world.recovery(fresh.sql));
+  assert.deepEqual([recovered, adopted, unprovable], [0, 0, []]);
+  assert.equal((await fresh.sql`select from recovery_message`).length, 0);
+  assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
+  await world.close();
+});
+
 test.run();

@@ -180,6 +180,25 @@ test("a mirror node that lacks transactions of messages which another one gave i
   assert.deepEqual(await stateOf(fresh.sql, { numbers: true }), before);
 });
 
+test("a mirror node that has no transactions is waited for once", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql, { piece: 1 });
+  const { mirror } = all;
+  const topicMessages: typeof mirror.topicMessages = async (topic, from) => {
+    const { messages } = await mirror.topicMessages(topic, from);
+    return { messages: messages.slice(0, 1), more: messages.length > 1 };
+  };
+  let asked = 0;
+  const messageMemos: typeof mirror.messageMemos = async function* (payer, span) {
+    asked += 1;
+    for await (const page of mirror.messageMemos(payer, span)) yield page.slice(0, 0);
+  };
+  const report = await recover({ ...all, mirror: { ...mirror, topicMessages, messageMemos } });
+  assert.deepEqual([report.written, report.recovered], [false, 0]);
+  const doubts = report.unprovable.length;
+  assert.ok(doubts > 1 && asked < 2 * doubts, `${asked} for ${doubts}`);
+});
+
 test("of two topics, the one that the mirror node has not in full is named", async () => {
   for (const lagging of Object.values(world.settings.topics)) {
     const fresh = await world.freshDatabase();
