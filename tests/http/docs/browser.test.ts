@@ -146,9 +146,8 @@ perhaps("every text stands out from its ground by day and by night", async () =>
   await page.locator(".dialog-ux .btn.authorize").first().waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.waitForFunction(
-      `document.documentElement.classList.contains("dark-mode") === ${colorScheme === "dark"}`,
-    );
+    const isDrawn = colorScheme === "dark" ? "html.dark-mode" : "html:not(.dark-mode)";
+    await page.locator(isDrawn).waitFor();
     const found = await violationsOn(page);
     const faint = found.filter((violation) => violation.includes("color-contrast"));
     assert.deepEqual(faint, [], colorScheme);
