@@ -60,7 +60,8 @@ test("the first message of a star is its own, and a second one is named", async 
   await world.close();
 });
 
-test("a worker that reads a star's message at the same time is not in the way", async () => {
+/** A recovered journal whose one star waits again, and a worker's connection that may publish it. */
+async function openWaiting() {
   const world = await openLostWorld({ wallets: 1, days: 1 });
   const { sql, settings } = world.network;
   await world.goTo(sql, 0, 1);
@@ -73,6 +74,11 @@ test("a worker that reads a star's message at the same time is not in the way", 
   const worker = await reserveConnection(fresh.sql);
   await worker`set session_replication_role = replica`;
   await worker`update outbox set state = 'pending'`;
+  return { world, fresh, worker, before };
+}
+
+test("a worker that reads a star's message at the same time is not in the way", async () => {
+  const { world, fresh, worker, before } = await openWaiting();
   await worker`begin`;
   await worker`update outbox set state = 'published'`;
   const recovering = recover(world.recovery(fresh.sql));
@@ -91,18 +97,7 @@ test("a worker that reads a star's message at the same time is not in the way", 
 });
 
 test("a message that a worker gave its star after a dry run is no second one", async () => {
-  const world = await openLostWorld({ wallets: 1, days: 1 });
-  const { sql, settings } = world.network;
-  await world.goTo(sql, 0, 1);
-  const [wallet = ""] = world.wallets;
-  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9001" }]);
-  await world.publish(settings.DATABASE_URL ?? "");
-  const before = await stateOf(sql, { numbers: false });
-  const fresh = await world.freshDatabase();
-  await recover(world.recovery(fresh.sql));
-  const worker = await reserveConnection(fresh.sql);
-  await worker`set session_replication_role = replica`;
-  await worker`update outbox set state = 'pending'`;
+  const { world, fresh, worker, before } = await openWaiting();
   const dry = await recover(world.recovery(fresh.sql, { isDryRun: true }));
   assert.deepEqual([dry.recovered, dry.adopted], [0, 1]);
   await worker`update outbox set state = 'published'`;
