@@ -220,10 +220,11 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
-/** Where one value for both would mix what is apart on the ledger. */
+/** Where one value for both would mix what is apart: on the ledger, or in what a token opens. */
 const DIFFERENT = [
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],
   ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
+  ["METRICS_TOKEN", "OPERATOR_TOKEN"],
 ] as const;
 /** The topics too, but not for the doctor: it needs no setting, and has a check of its own for them. */
 const DIFFERENT_AT_WORK = [...DIFFERENT, ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"]] as const;

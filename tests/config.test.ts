@@ -109,6 +109,13 @@ test("a token is what a header can hold", () => {
   assert.equal(readSettings({ OPERATOR_TOKEN }).OPERATOR_TOKEN, OPERATOR_TOKEN);
 });
 
+test("the token of the metrics opens nothing else: it is not the operator's", () => {
+  const OPERATOR_TOKEN = "sixteen letters.";
+  const both = { OPERATOR_TOKEN, METRICS_TOKEN: OPERATOR_TOKEN };
+  assert.equal(refusal(both), "METRICS_TOKEN must not be OPERATOR_TOKEN");
+  readSettings({ ...both, METRICS_TOKEN: "another sixteen." });
+});
+
 test("a database has one address, which moves in a failover", () => {
   for (const hosts of ["one.example,two.example", "one.example:5432,two.example:5432"]) {
     const message = refusal({ DATABASE_URL: `postgres://starboard@${hosts}/starboard` });
