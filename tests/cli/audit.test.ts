@@ -166,6 +166,11 @@ for (const [what, args, line] of [
     ["--mirror", "http://127.0.0.2:9", ...FLAGS],
     /^mirror node: .*ECONNREFUSED/,
   ],
+  [
+    "mirror nodes that no comma parts",
+    ["--mirror", "http://a.example;http://b.example", ...FLAGS],
+    /b\.example is not one URL: commas part a list/,
+  ],
   ["a mirror node that is no URL", ["--mirror", "nowhere", ...FLAGS], /nowhere is not an http/],
   [
     "no such day",
