@@ -46,7 +46,7 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
     const none = { exact: [], renewed: [], written: false };
     return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
   }
-  const adopted = await adopt(sql);
+  const adopted = await adopt(recovery);
   const [aside] = await runLong(sql<[{ stars: number }]>`select settle_repeats() as stars`);
   await runLong(sql`select reopen_days()`);
   await storeAcceptedLosses(sql, losses);
@@ -90,12 +90,14 @@ async function countBeside(sql: Sql) {
   return row;
 }
 
-async function adopt(sql: Sql): Promise<number> {
+async function adopt({ sql, piece }: Recovery): Promise<number> {
   let adopted = 0;
   for (let more = true; more; ) {
-    const [row] = await runLong(sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`);
-    adopted += row.stars;
-    more = row.stars > 0;
+    const [row] = await runLong(sql<[{ waiting: number; adopted: number }]>`
+      select * from adopt_messages(${piece})`);
+    adopted += row.adopted;
+    // A worker may have been faster with all of them, and others wait behind them.
+    more = row.waiting > 0;
   }
   // Those that a worker has given their stars since they were taken in, too.
   await runLong(sql`
