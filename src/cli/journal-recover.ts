@@ -58,7 +58,8 @@ export const recoverCommand = command({
       const recovered = await alone(url, work, (held) =>
         args["dry-run"] ? withDatabase(held) : act(HOW, held, endOf),
       );
-      if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
+      const isInDoubt = recovered.unprovable.length > 0;
+      if (isInDoubt && !args["dry-run"] && !args.accept) process.exitCode = 1;
       return recovered;
     } finally {
       bar.end();
