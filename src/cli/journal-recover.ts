@@ -64,6 +64,8 @@ export const recoverCommand = command({
     } finally {
       bar.end();
       await mirror.close();
+      // Where it fails, a statement may go on at Postgres, and its connection would keep this process.
+      setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref();
     }
   },
   text: recoveredText,
@@ -100,6 +102,9 @@ async function alone<T>(
 
 const LOCK_LOST =
   "the connection was cut that keeps other recoveries out: run `journal recover` again";
+
+/** Time to print what there is to say. */
+const ENDS_WITHIN_MS = 1_000;
 
 const HOW = { name: "journal.recover", subject: "journal" };
 
