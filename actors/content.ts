@@ -1,3 +1,5 @@
+import type { Scope } from "./scope.ts";
+
 /**
  * The specification's table "Rules per content type", as data. Everything that
  * depends on what is starred asks here; nothing else knows the kinds apart.
@@ -15,12 +17,7 @@ export interface ContentRule {
   readonly starredOn: string;
   readonly targetType: TargetType;
   readonly eventKinds: readonly EventKind[];
-  /**
-   * Within what an NFT counts once. `event-day`: this event and UTC day. `forever-mint`: this mint,
-   * where a star counts once and may be given again. `none`: the star carries the full voting
-   * power. Outside forever mints a wallet stars an item once per UTC day.
-   */
-  readonly scope: "event-day" | "forever-mint" | "none";
+  readonly scope: Scope;
   readonly counter: "accumulates" | "today only";
   readonly topic: "event" | "asset";
 }

@@ -2,6 +2,7 @@ import { assertEvent, assign, emit, setup } from "xstate";
 import { voteLimit } from "./allowance.ts";
 import { type Day, dayOf } from "./day.ts";
 import { decideEvolve, type State } from "./decide-evolve.ts";
+import { mayRepeat } from "./scope.ts";
 import type { StarCommand, WalletDecision } from "./star.ts";
 
 /**
@@ -65,7 +66,7 @@ export function instantOf({ stars }: WalletDayContext, now: number): number {
 }
 
 function earlierStar({ stars }: WalletDayContext, { target }: StarCommand): DayStar | undefined {
-  if (target.rule.scope === "forever-mint") return undefined;
+  if (mayRepeat(target.rule.scope)) return undefined;
   return stars.find((star) => star.target === target.key);
 }
 

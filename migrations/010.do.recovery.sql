@@ -54,11 +54,9 @@ create table recovered_day (
 );
 
 -- Gives stars that were still to be published the place that their message has: of two, the first one.
--- The messages themselves stay taken in. Returns how many.
-create function adopt_messages(stars_max integer) returns bigint
+-- The messages themselves stay taken in. Returns how many there were, and how many of them were adopted.
+create function adopt_messages(stars_max integer, out waiting bigint, out adopted bigint)
 language plpgsql as $$
-declare
-  adopted bigint;
 begin
   perform wait_for_recovery();
   with found as materialized (
@@ -84,8 +82,7 @@ begin
     where finding.topic_id = found.topic_id and finding.sequence_number = found.sequence_number
       and finding.resolved_at is null and finding.kind <> 'broken chain'
   )
-  select count(*) into adopted from published;
-  return adopted;
+  select (select count(*) from found), (select count(*) from published) into waiting, adopted;
 end
 $$;
 

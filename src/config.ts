@@ -10,7 +10,12 @@ import { z } from "zod";
 const matching = (form: RegExp, error: string) => z.string().regex(form, error);
 const ENTITY = /^0\.0\.[1-9]\d{0,11}$/;
 const entityId = matching(ENTITY, "must be a ledger id such as 0.0.1001");
-const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http(s) URL" });
+/** Of several URLs in one text a parser makes one: what follows the first is its host or its path. */
+export const SEVERAL_URLS = /^[^?#]*[\s,;|]\w+:\/\//;
+const httpUrl = z
+  .string()
+  .refine((text) => !SEVERAL_URLS.test(text), "must be one URL")
+  .pipe(z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }));
 /** Paths are put behind it: what else a URL may hold, a key among it, would be lost. */
 const baseUrl = httpUrl.refine((text) => {
   if (!URL.canParse(text)) return true; // Named as that already.
@@ -114,7 +119,10 @@ export const settings = z.object({
     )
     .optional()
     .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
-  MIRROR_NODE_URL: list
+  MIRROR_NODE_URL: z
+    .string()
+    .refine((text) => !/[^\s,][\s;|]+\w+:\/\//.test(text), "must be comma-separated URLs")
+    .pipe(list)
     .pipe(z.array(baseUrl).min(1, "must name one URL at least"))
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
@@ -220,10 +228,11 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
-/** Where one value for both would mix what is apart on the ledger. */
+/** Where one value for both would mix what is apart: on the ledger, or in what a token opens. */
 const DIFFERENT = [
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],
   ["COLLECTION_B_KEY", "COLLECTION_A_KEY"],
+  ["METRICS_TOKEN", "OPERATOR_TOKEN"],
 ] as const;
 /** The topics too, but not for the doctor: it needs no setting, and has a check of its own for them. */
 const DIFFERENT_AT_WORK = [...DIFFERENT, ["ASSET_VOTES_TOPIC_ID", "EVENT_VOTES_TOPIC_ID"]] as const;

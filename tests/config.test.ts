@@ -97,6 +97,28 @@ test("a price source's URL holds no credentials, which requests leave out; a key
   assert.equal(readSettings({ PRICE_URL }).PRICE_URL, PRICE_URL);
 });
 
+test("several URLs with another separator than a comma are not taken for one", () => {
+  for (const between of [";", "|", " ", "/;", "/ ", "/ ; ", "/v1|"]) {
+    const MIRROR_NODE_URL = `http://a.example${between}http://b.example`;
+    assert.equal(
+      refusal({ MIRROR_NODE_URL }),
+      "MIRROR_NODE_URL must be comma-separated URLs",
+      between,
+    );
+    for (const separator of [between, between.replace(/[;| ]/, ",")])
+      for (const name of ["PUBLIC_URL", "EXPLORER_URL", "PRICE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+        assert.equal(
+          refusal({ [name]: `http://a.example${separator}https://b.example` }),
+          `${name} must be one URL`,
+          separator,
+        );
+  }
+  const MIRROR_NODE_URL = "https://a.example/https://b.example ,\n http://c.example/a;b";
+  assert.equal(readSettings({ MIRROR_NODE_URL }).MIRROR_NODE_URL?.length, 2);
+  const PRICE_URL = "https://a.example/p?of=https://b.example,https://c.example";
+  assert.equal(readSettings({ PRICE_URL }).PRICE_URL, PRICE_URL);
+});
+
 test("a token is what a header can hold", () => {
   for (const token of ["fifteen letters", "sixteen lettérs or more", "sixteen letters\nand a line"])
     for (const name of ["OPERATOR_TOKEN", "METRICS_TOKEN"])
@@ -107,6 +129,13 @@ test("a token is what a header can hold", () => {
       );
   const OPERATOR_TOKEN = "sixteen letters.";
   assert.equal(readSettings({ OPERATOR_TOKEN }).OPERATOR_TOKEN, OPERATOR_TOKEN);
+});
+
+test("the token of the metrics opens nothing else: it is not the operator's", () => {
+  const OPERATOR_TOKEN = "sixteen letters.";
+  const both = { OPERATOR_TOKEN, METRICS_TOKEN: OPERATOR_TOKEN };
+  assert.equal(refusal(both), "METRICS_TOKEN must not be OPERATOR_TOKEN");
+  readSettings({ ...both, METRICS_TOKEN: "another sixteen." });
 });
 
 test("a database has one address, which moves in a failover", () => {

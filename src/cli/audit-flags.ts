@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { isDay } from "../../actors/day.ts";
 import type { AuditOptions } from "../audit/audit.ts";
 import { newestFirst, openAuditMirror, REQUESTS_PER_SECOND } from "../audit/audit-mirror.ts";
+import { SEVERAL_URLS } from "../config.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 import { silentLogger } from "../log.ts";
 import { option, readWhole } from "./arguments.ts";
@@ -20,7 +21,7 @@ const RATE = String(REQUESTS_PER_SECOND);
 const RATE_MAX = 100_000;
 
 export const ARGS = {
-  mirror: option("Mirror node base URL, one or several; default MIRROR_NODE_URL."),
+  mirror: option("Mirror node base URL, one or several, comma-separated; default MIRROR_NODE_URL."),
   rate: { ...option("Requests a second the mirror node takes."), default: RATE },
   api: option("Public API base URL: compare every ranking."),
   key: option("API key for --api."),
@@ -113,8 +114,10 @@ export function split(list: string | undefined): readonly string[] | undefined {
 }
 
 export function urlOf(given: string): string {
+  const shown = given.slice(0, 100);
+  if (SEVERAL_URLS.test(given)) throw new Error(`${shown} is not one URL: commas part a list`);
   if (/^https?:\/\//.test(given) && URL.canParse(given)) return given;
-  throw new Error(`${given.slice(0, 100)} is not an http(s) URL`);
+  throw new Error(`${shown} is not an http(s) URL`);
 }
 
 export function idOf(given: string | undefined, flag: string): string {

@@ -95,6 +95,7 @@ function endOfOptions(words: readonly string[]): number {
 function checkedWords(words: readonly string[], args: ArgsDef): string[] {
   const end = endOfOptions(words);
   const checked: string[] = [];
+  const valued = new Set<string>();
   for (let index = 0; index < end; index += 1) {
     const word = words[index] ?? "";
     checked.push(word);
@@ -112,6 +113,9 @@ function checkedWords(words: readonly string[], args: ArgsDef): string[] {
     }
     const isBoolean = option.type === "boolean";
     if (isBoolean && value !== undefined) throw new Error(`--${name} takes no value`);
+    // The parser takes the last of several values, and says nothing of the others.
+    if (valued.has(name)) throw new Error(`--${name} is given twice`);
+    if (!isBoolean) valued.add(name);
     // The next word is its value, however that begins.
     if (isBoolean || value !== undefined || index + 1 >= end) continue;
     index += 1;

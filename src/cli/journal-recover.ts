@@ -58,11 +58,14 @@ export const recoverCommand = command({
       const recovered = await alone(url, work, (held) =>
         args["dry-run"] ? withDatabase(held) : act(HOW, held, endOf),
       );
-      if (!recovered.written && !args["dry-run"]) process.exitCode = 1;
+      const isInDoubt = recovered.unprovable.length > 0;
+      if (isInDoubt && !args["dry-run"] && !args.accept) process.exitCode = 1;
       return recovered;
     } finally {
       bar.end();
       await mirror.close();
+      // Where it fails, a statement may go on at Postgres, and its connection would keep this process.
+      setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref();
     }
   },
   text: recoveredText,
@@ -99,6 +102,9 @@ async function alone<T>(
 
 const LOCK_LOST =
   "the connection was cut that keeps other recoveries out: run `journal recover` again";
+
+/** Time to print what there is to say. */
+const ENDS_WITHIN_MS = 1_000;
 
 const HOW = { name: "journal.recover", subject: "journal" };
 

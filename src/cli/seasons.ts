@@ -36,8 +36,8 @@ const list = command({
 
 export const subcommand = defineCommand({ subCommands: { add, list } });
 
-/** As RFC 3339 has it; the seconds may be left out. */
-const TIME = /^([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+/** As RFC 3339 has it, with any fraction; the seconds may be left out. */
+const TIME = /^([01]\d|2[0-3]):\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A date alone means 00:00 UTC. */
 function readInstant(option: string, text: string): number {

@@ -1,7 +1,8 @@
 import { type IncomingMessage, METHODS } from "node:http";
 
 /** The first line, whose word the parser does not know as a method, and the headers. */
-const HEAD = /^(?<word>\S+) (?<target>\/\S*) (?:HTTP\/1\.[01]\r\n(?<headers>.*?)(?:\r\n\r\n|$))?/s;
+const HEAD =
+  /^(?<word>\S+) (?:https?:\/\/[^\s/?#]+)?(?<target>\/\S*) (?:HTTP\/1\.[01]\r\n(?<headers>.*?)(?:\r\n\r\n|$))?/is;
 /** Paths whose wrong methods are answered and counted, by any word. */
 const ANSWERED = /^\/(?:v1|voting)(?:[/?]|$)/;
 /** Stands for each of them: words of a client's choice name no route, log line or metric. */
@@ -9,12 +10,13 @@ const METHOD = "UNKNOWN";
 
 /**
  * What the parser has read of the line in which it stops: a part of a word that it does not know, or all
- * before the version where it knows the word of RTSP alone. After anything else, as the end of a body,
- * the error is not about the first word of the line.
+ * before the version where it knows the word of RTSP alone, or all where it knows that of HTTP/2. The end of
+ * a body may stand before it.
  */
 const READ: Readonly<Record<string, RegExp>> = {
-  HPE_INVALID_METHOD: /^\S*$/,
-  HPE_INVALID_CONSTANT: /^\S+ \S+ +HTTP$/,
+  HPE_INVALID_METHOD: /(?<!\S)\S*$/,
+  HPE_INVALID_CONSTANT: /(?<!\S)\S+ \S+ +HTTP$/,
+  HPE_INVALID_VERSION: /(?<!\S)\S*PRI \S+ +HTTP\/1\.[01]\r\n$/,
 };
 
 /** What Node's parser says, and where in which bytes it stopped. */
@@ -35,10 +37,9 @@ export function unknownMethodRequest({
   bytesParsed,
 }: ParserError): Request | undefined {
   const packet = rawPacket?.toString("latin1") ?? "";
-  const parsed = packet.slice(0, bytesParsed);
   // Requests that came before it in one packet are answered by themselves.
-  const start = parsed.lastIndexOf("\n") + 1;
-  if (READ[code]?.test(parsed.slice(start)) !== true) return undefined;
+  const start = READ[code]?.exec(packet.slice(0, bytesParsed))?.index;
+  if (start === undefined) return undefined;
   const { word, target = "", headers = "" } = HEAD.exec(packet.slice(start))?.groups ?? {};
   // Where the parser knows the word, something else of the line is wrong.
   if (word === undefined || METHODS.includes(word)) return undefined;

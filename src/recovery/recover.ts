@@ -38,15 +38,17 @@ export async function recover(recovery: Recovery): Promise<Recovered> {
   const plan = isDryRun || !accepts;
   const looked =
     plan && (await recoverDays(recovery, { ownerships, notes: planned, writes: false }));
-  const doubts = [...notes.unprovable, ...planned.unprovable];
-  if (looked && (isDryRun || doubts.length > 0)) {
+  const doubts = () => [...notes.unprovable, ...planned.unprovable];
+  if (looked && (isDryRun || doubts().length > 0)) {
     const { adopted, repeats } = await countBeside(sql);
+    await noteLeftOver(sql, planned, isSecond(sql));
     const { recovered } = looked;
     const conflicts = looked.conflicts + repeats;
     const none = { exact: [], renewed: [], written: false };
-    return { recovered, adopted, conflicts, unprovable: doubts, ignored: planned.ignored, ...none };
+    const { ignored } = planned;
+    return { recovered, adopted, conflicts, unprovable: doubts(), ignored, ...none };
   }
-  const adopted = await adopt(sql);
+  const adopted = await adopt(recovery);
   const [aside] = await runLong(sql<[{ stars: number }]>`select settle_repeats() as stars`);
   await runLong(sql`select reopen_days()`);
   await storeAcceptedLosses(sql, losses);
@@ -86,16 +88,18 @@ async function countBeside(sql: Sql) {
   const [row] = await runLong(sql<[{ adopted: number; repeats: number }]>`
       select (select count(*) from repeats() where not is_taken_in) as repeats,
         (select count(distinct star_id) from recovery_message join outbox using (star_id)
-          where outbox.state <> 'published') as adopted`);
+          where outbox.state <> 'published' and outbox.message = recovery_message.message) as adopted`);
   return row;
 }
 
-async function adopt(sql: Sql): Promise<number> {
+async function adopt({ sql, piece }: Recovery): Promise<number> {
   let adopted = 0;
   for (let more = true; more; ) {
-    const [row] = await runLong(sql<[{ stars: number }]>`select adopt_messages(${PIECE}) as stars`);
-    adopted += row.stars;
-    more = row.stars > 0;
+    const [row] = await runLong(sql<[{ waiting: number; adopted: number }]>`
+      select * from adopt_messages(${piece})`);
+    adopted += row.adopted;
+    // A worker may have been faster with all of them, and others wait behind them.
+    more = row.waiting > 0;
   }
   // Those that a worker has given their stars since they were taken in, too.
   await runLong(sql`
@@ -105,10 +109,20 @@ async function adopt(sql: Sql): Promise<number> {
   return adopted;
 }
 
-/** Messages of stars that have another one already. */
-async function noteLeftOver(sql: Sql, notes: Notes): Promise<void> {
+/** Which messages a run that writes leaves over: their stars have, or get, another one. */
+function isSecond(sql: Sql) {
+  return sql`case when own.state = 'published'
+    then (own.topic_id, own.sequence_number) <> (said.topic_id, said.sequence_number)
+    else own.message <> said.message or exists (select from recovery_message earlier
+      where earlier.star_id = said.star_id and earlier.consensus_timestamp < said.consensus_timestamp
+        and earlier.message = coalesce(own.message, earlier.message)) end`;
+}
+
+/** Messages of stars that have another one already. @param which of those taken in */
+async function noteLeftOver(sql: Sql, notes: Notes, which = sql`true`): Promise<void> {
   const rows = await runLong(sql<{ place: string; star: string }[]>`
-      select topic_id || ' #' || sequence_number as place, star_id as star
-      from recovery_message order by topic_id, sequence_number limit ${PIECE}`);
+      select said.topic_id || ' #' || said.sequence_number as place, star_id as star
+      from recovery_message said left join outbox own using (star_id) where ${which}
+      order by said.topic_id, said.sequence_number limit ${PIECE}`);
   for (const { place, star } of rows) notes.doubt(`${place}: a second message of star ${star}`);
 }

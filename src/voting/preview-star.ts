@@ -1,12 +1,14 @@
-import { type Allowance, allowanceOf, voteLimit } from "../../actors/allowance.ts";
+import { type Allowance, allowanceOf } from "../../actors/allowance.ts";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
+import { foldWalletDay } from "../../actors/wallet-day.ts";
 import { type Breakdown, votingPower } from "../../actors/weight.ts";
 import type { Clock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
 import { countWeight } from "../hosting/propose.ts";
 import { type SliceDeps, sliceFor } from "../hosting/sold-before-check.ts";
+import { askFirst } from "../hosting/turn.ts";
 import type { WalletDayFacts, WalletDayQuery } from "../journal/load.ts";
 import type { TargetName } from "../reads/targets.ts";
 
@@ -50,6 +52,7 @@ export async function previewStar(
     deps.loadWalletDay({ wallet, day, notBefore: now }),
     sliceFor(deps, { target, wallet, holdings }, day),
   ]);
+  const state = foldWalletDay({ wallet, day }, facts.stars, facts.seasonId);
   const { weight, breakdown } = countWeight({ target, wallet, holdings, at: now }, slice);
   return {
     votingPower: votingPower(holdings, rulesOn(day)),
@@ -57,8 +60,8 @@ export async function previewStar(
     breakdown,
     alreadyStarred:
       (slice !== null && slice.standing !== "unstarred") ||
-      facts.stars.some((star) => star.target === target.key),
+      askFirst(state, target, now)?.code === "ALREADY_STARRED",
     lastStarredDay,
-    allowance: allowanceOf(day, voteLimit(day, facts.seasonId), facts.stars.length),
+    allowance: allowanceOf(day, state.context.limit, facts.stars.length),
   };
 }

@@ -17,6 +17,8 @@ const world = makeWorld({ seed: 2, days: 3, starsPerDay: 30 });
 const served: Served = await serveWorld(world);
 const IDS = ["--event-topic", "0.0.8001", "--asset-topic", "0.0.8002", "--collection-a", A];
 const FLAGS = [...IDS, "--collection-b", B, "--excluded", TREASURY];
+/** The same with another value of one. */
+const withFlag = (flag: string, value: string) => FLAGS.with(FLAGS.indexOf(flag) + 1, value);
 
 const run = (...args: readonly string[]) => starboard(["audit", ...args], {}, folder);
 
@@ -153,18 +155,23 @@ for (const [what, args, line] of [
   ["nothing", [], /EVENT_VOTES_TOPIC_ID is missing/],
   [
     "a topic that is none",
-    ["--mirror", served.url, ...FLAGS, "--event-topic", "0.0.8009"],
+    ["--mirror", served.url, ...withFlag("--event-topic", "0.0.8009")],
     /^the mirror node knows no topic 0\.0\.8009$/m,
   ],
   [
     "a collection that is none",
-    ["--mirror", served.url, ...FLAGS, "--collection-b", "0.0.5009"],
+    ["--mirror", served.url, ...withFlag("--collection-b", "0.0.5009")],
     /^the mirror node knows no NFT collection 0\.0\.5009$/m,
   ],
   [
     "no mirror node there",
     ["--mirror", "http://127.0.0.2:9", ...FLAGS],
     /^mirror node: .*ECONNREFUSED/,
+  ],
+  [
+    "mirror nodes that no comma parts",
+    ["--mirror", "http://a.example;http://b.example", ...FLAGS],
+    /b\.example is not one URL: commas part a list/,
   ],
   ["a mirror node that is no URL", ["--mirror", "nowhere", ...FLAGS], /nowhere is not an http/],
   [
@@ -194,25 +201,25 @@ for (const [what, args, line] of [
   ],
   [
     "an invalid id",
-    ["--mirror", "http://127.0.0.2:9", ...FLAGS, "--event-topic", "8001"],
+    ["--mirror", "http://127.0.0.2:9", ...withFlag("--event-topic", "8001")],
     /--event-topic must be a ledger id/,
   ],
   ...(["--event-topic", "--asset-topic"] as const).map(
     (flag) =>
       [
         `an empty ${flag}`,
-        ["--mirror", served.url, ...FLAGS, flag, ""],
+        ["--mirror", served.url, ...withFlag(flag, "")],
         new RegExp(`^${flag} names no topic`),
       ] as const,
   ),
   [
     "one topic for both",
-    ["--mirror", served.url, ...FLAGS, "--asset-topic", "0.0.8002,0.0.8001"],
+    ["--mirror", served.url, ...withFlag("--asset-topic", "0.0.8002,0.0.8001")],
     /^--event-topic and --asset-topic name 0\.0\.8001 twice$/m,
   ],
   [
     "one collection for both",
-    ["--mirror", served.url, ...FLAGS, "--collection-b", A],
+    ["--mirror", served.url, ...withFlag("--collection-b", A)],
     /^--collection-a and --collection-b name \S+ twice$/m,
   ],
   [

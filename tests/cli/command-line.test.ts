@@ -63,6 +63,16 @@ test("an option with one dash is refused, and so is a value where an option take
   assert.equal(await recover("--no-mirror"), "there is no option --no-mirror");
 });
 
+test("an option given twice is refused by its name: one of the values would count for nothing", async () => {
+  const issue = (...args: string[]) => refusal("keys", "issue", "--name", "Ada", ...args);
+  for (const again of [["--name", "Bob"], ["--name=Ada"]])
+    assert.equal(await issue(...again), "--name is given twice");
+  // A flag says the same twice, and what follows an option is its value.
+  assert.equal(await issue("--json", "--json"), "DATABASE_URL is missing");
+  const accept = await refusal("journal", "accept-loss", "--reason", "--reason");
+  assert.equal(accept, "DATABASE_URL is missing");
+});
+
 test("a word too many is named by the processes too, before they look at anything", async () => {
   for (const name of ["serve", "work", "dev"]) {
     const { status, stderr } = await starboard([name, "x", "y"], { PORT: "banana" });

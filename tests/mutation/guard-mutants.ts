@@ -47,8 +47,8 @@ const questions: readonly Question[] = [
   [
     "wallet-day: a forever mint may repeat",
     "actors/wallet-day.ts",
-    'target.rule.scope === "forever-mint"',
-    'target.rule.scope !== "forever-mint"',
+    "if (mayRepeat(target.rule.scope))",
+    "if (!mayRepeat(target.rule.scope))",
   ],
   [
     "mint-wallet: bringsTheBonus",

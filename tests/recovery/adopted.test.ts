@@ -45,28 +45,40 @@ test("the first message of a star is its own, and a second one is named", async 
 
   const fresh = await world.freshDatabase();
   const named = [`${star.topic} #3: a second message of star ${star.id}`];
-  const empty = await recover(world.recovery(fresh.sql));
-  assert.deepEqual([empty.recovered, empty.adopted, empty.unprovable], [2, 0, named]);
+  const recovered = async () => {
+    const looked = await recover(world.recovery(fresh.sql, { isDryRun: true }));
+    const { recovered, adopted, unprovable, written } = await recover(world.recovery(fresh.sql));
+    const found = [recovered, adopted, unprovable];
+    assert.deepEqual([looked.recovered, looked.adopted, looked.unprovable], found, "the dry run");
+    assert.equal(written, true);
+    return found;
+  };
+  assert.deepEqual(await recovered(), [2, 0, named]);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
 
   await fresh.sql`alter table outbox disable trigger user`;
   await fresh.sql`
     update outbox set state = 'pending', topic_id = null, transaction_id = null, sequence_number = null,
-      consensus_timestamp = null, running_hash = null where star_id = ${star.id}`;
+      consensus_timestamp = null, running_hash = null, message = message || ' '
+    where star_id = ${star.id}`;
+  // Other bytes than the star's are not its message.
+  const first = `${star.topic} #1: a second message of star ${star.id}`;
+  assert.deepEqual(await recovered(), [0, 0, [first, ...named]]);
+  await fresh.sql`update outbox set message = rtrim(message) where star_id = ${star.id}`;
   await fresh.sql`alter table outbox enable trigger user`;
-  const waits = await recover(world.recovery(fresh.sql));
-  assert.deepEqual([waits.recovered, waits.adopted, waits.unprovable], [0, 1, named]);
+  assert.deepEqual(await recovered(), [0, 1, named]);
+  assert.deepEqual(await recovered(), [0, 0, named]);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
   await world.close();
 });
 
-/** A recovered journal whose one star waits again, and a worker's connection that may publish it. */
-async function openWaiting() {
-  const world = await openLostWorld({ wallets: 1, days: 1 });
+/** A recovered journal whose stars wait again, and a worker's connection that may publish them. */
+async function openWaiting({ wallets = 1 } = {}) {
+  const world = await openLostWorld({ wallets, days: 1 });
   const { sql, settings } = world.network;
   await world.goTo(sql, 0, 1);
-  const [wallet = ""] = world.wallets;
-  await world.cast(settings.DATABASE_URL ?? "", [{ wallet, target: "token/0.0.9001" }]);
+  const stars = world.wallets.map((wallet) => ({ wallet, target: "token/0.0.9001" }));
+  await world.cast(settings.DATABASE_URL ?? "", stars);
   await world.publish(settings.DATABASE_URL ?? "");
   const before = await stateOf(sql, { numbers: false });
   const fresh = await world.freshDatabase();
@@ -77,11 +89,12 @@ async function openWaiting() {
   return { world, fresh, worker, before };
 }
 
-test("a worker that reads a star's message at the same time is not in the way", async () => {
-  const { world, fresh, worker, before } = await openWaiting();
+test("a worker that reads a star's message at the same time is not in the way of it, nor of the next star", async () => {
+  const { world, fresh, worker, before } = await openWaiting({ wallets: 2 });
   await worker`begin`;
-  await worker`update outbox set state = 'published'`;
-  const recovering = recover(world.recovery(fresh.sql));
+  await worker`
+    update outbox set state = 'published' where star_id = (select min(star_id::text)::uuid from outbox)`;
+  const recovering = recover(world.recovery(fresh.sql, { piece: 1 }));
   await until("the recovery waits for the star", async () => {
     const rows = await fresh.sql`select from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database()`;
@@ -91,7 +104,7 @@ test("a worker that reads a star's message at the same time is not in the way", 
   await worker`set session_replication_role = origin`;
   worker.release();
   const { recovered, adopted, unprovable } = await recovering;
-  assert.deepEqual([recovered, adopted, unprovable], [0, 0, []]);
+  assert.deepEqual([recovered, adopted, unprovable], [0, 1, []]);
   assert.deepEqual(await stateOf(fresh.sql, { numbers: false }), before);
   await world.close();
 });
@@ -103,6 +116,8 @@ test("a message that a worker gave its star after a dry run is no second one", a
   await worker`update outbox set state = 'published'`;
   await worker`set session_replication_role = origin`;
   worker.release();
+  const again = await recover(world.recovery(fresh.sql, { isDryRun: true }));
+  assert.deepEqual([again.recovered, again.adopted, again.unprovable], [0, 0, []]);
   const { recovered, adopted, unprovable } = await recover(world.recovery(fresh.sql));
   assert.deepEqual([recovered, adopted, unprovable], [0, 0, []]);
   assert.equal((await fresh.sql`select from recovery_message`).length, 0);

@@ -14,6 +14,7 @@ import { listExports } from "../../src/journal/export-days.ts";
 import { acceptLoss, countLost } from "../../src/publishing/journal-behind.ts";
 import { recover } from "../../src/recovery/recover.ts";
 import { until } from "../support/processes.ts";
+import { starboard } from "../support/starboard.ts";
 import { type LostWorld, openLostWorld, stateOf } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -64,6 +65,29 @@ for (const [damage, bytesLeft] of [
     assert.deepEqual([exact, renewed], [[world.days[0], world.days[2]], [world.days[1]]]);
   });
 }
+
+test("a final day that does not come back to its bytes ends the command with status 1, unless accepted", async () => {
+  const [day = ""] = world.days;
+  const bases = [await world.freshDatabase(), await world.freshDatabase()];
+  for (const [index, { url, sql }] of bases.entries()) {
+    await world.goTo(sql, 0, HOUR_MS);
+    await world.cast(url, [{ wallet: world.wallets[index + 1] ?? "", target: "token/0.0.9001" }]);
+  }
+  const folder = await finalDays([0]);
+  // The day is final without these stars.
+  for (const { url, sql } of bases) {
+    await world.goTo(sql, 3, HOUR_MS);
+    await world.publish(url);
+  }
+  const said = `export of ${day}: the journal did not come back to its bytes`;
+  const args = ["journal", "recover", "--export", folder, "--json"];
+  for (const [index, accept] of [[], ["--accept"]].entries()) {
+    const settings = { ...world.network.settings, DATABASE_URL: bases[index]?.url ?? "" };
+    const { status, stdout, stderr } = await starboard([...args, ...accept], settings);
+    const { written, unprovable } = JSON.parse(stdout);
+    assert.deepEqual([status, written, unprovable], [1 - index, true, [said]], stderr);
+  }
+});
 
 for (const [what, days] of [
   ["before one with a star", [0, 2]],

@@ -1,9 +1,10 @@
+import { mayRepeat, type Scope } from "../../../actors/scope.ts";
 import type { TargetName } from "../../reads/targets.ts";
 import { type Content, type Fact, type Html, html, number } from "../console/markup.ts";
 import type { Visitor } from "./page.ts";
 import { standIn } from "./picture.ts";
 import { name, plainName } from "./text.ts";
-import { carried, type Scope } from "./words.ts";
+import { carried } from "./words.ts";
 
 /** Something to star, as every page shows it. */
 export interface Item extends TargetName {
@@ -68,7 +69,7 @@ function carries({ type, id, scope }: Item, visitor: Visitor | null): Content {
   if (visitor === null) return null;
   const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
   const text =
-    star === undefined || scope === "forever-mint"
+    star === undefined || mayRepeat(scope)
       ? ""
       : html`${carried(star.weight)} <a href="/stars/${star.id}">Receipt</a>`;
   return html`<p class="carries hint" data-carries="${type}/${id}">${text}</p>`;

@@ -1,6 +1,8 @@
+import type { Scope } from "../../../actors/scope.ts";
+
 /**
  * What the pages say of votes and time, for the server that draws a page first and for the scripts
- * that keep it true. It imports nothing.
+ * that keep it true. It imports nothing but a type.
  */
 
 const MINUTE_MS = 60_000;
@@ -42,9 +44,6 @@ export interface Carried {
     readonly collectionB: number;
   };
 }
-
-/** Whether NFTs count until midnight, or as long as the wallet holds them. */
-export type Scope = "none" | "event-day" | "forever-mint";
 
 /**
  * `Would carry 11: base 1, A 5, B 5. 7 of your 12 NFTs have counted here today.`

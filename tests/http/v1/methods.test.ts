@@ -30,8 +30,8 @@ async function raw(request: string, to: HttpServer = server): Promise<string> {
 const ask = (line: string) => raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
 test("405 with `Allow: GET` for every method that Node knows, and for words that it does not", async () => {
-  // SOURCE and QUERY are known to some versions of the parser only, RECORD to it as RTSP's.
-  const words = ["FOO", "get", "Get", "QUERY", "RECORD", "GET_PARAMETER", "BREW", "X-Y_Z"];
+  // SOURCE and QUERY are known to some versions of the parser only, RECORD to it as RTSP's, PRI as HTTP/2's.
+  const words = ["FOO", "get", "Get", "QUERY", "RECORD", "PRI", "GET_PARAMETER", "BREW", "X-Y_Z"];
   const methods = new Set([...METHODS, ...words]);
   methods.delete("GET");
   for (const method of methods) {
@@ -42,6 +42,16 @@ test("405 with `Allow: GET` for every method that Node knows, and for words that
       if (method !== "HEAD") assert.match(reply, /\{"error":"[^"]+"\}$/, method);
     }
   }
+});
+
+test("405 for a word that Node does not know before a target in absolute form", async () => {
+  for (const word of ["FOO", "RECORD", "PRI"])
+    for (const target of ["http://x/v1/events", "HTTPS://[::1]:8/v1?x=1"])
+      assert.match(
+        await ask(`${word} ${target}`),
+        /^HTTP\/1\.1 405 .*\r\nallow: GET\r\n/is,
+        target,
+      );
 });
 
 test("headers that ask to override the method change nothing", async () => {
@@ -92,6 +102,16 @@ test("a word that Node does not know is answered the same after other requests i
     const statuses = [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     assert.deepEqual(statuses, ["404", "404", "405"], word);
     assert.match(reply, /\r\nallow: GET\r\n.*\{"error":"[^"]+"\}$/is, word);
+  }
+});
+
+test("a word that Node does not know is answered the same after a body with spaces in one packet", async () => {
+  const body = '{"a": 1, "b": [2, 3]}';
+  const post = `POST /v1/none HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  for (const word of ["FOO", "get", "RECORD", "PRI"]) {
+    const reply = await raw(`${post}${word} /v1/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const statuses = [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, ["405", "405"], word);
   }
 });
 

@@ -1,5 +1,6 @@
+import { mayRepeat, type Scope } from "../../../../actors/scope.ts";
 import { type Preview, StarboardError } from "../../../../packages/client/src/index.ts";
-import { NO_VOTES, type Scope, wouldCarry } from "../words.ts";
+import { NO_VOTES, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";
 import { refusalSentence } from "./refusals.ts";
 import { deadline, service, targetOf } from "./service.ts";
@@ -78,7 +79,7 @@ export async function showPreview(
 ): Promise<number | undefined> {
   const { star: key = "", scope = "none" } = star.dataset;
   const place = carriesOf(key);
-  const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
+  const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope as Scope);
   if (place === null || isGiven) return undefined;
   if (given !== undefined) place.replaceChildren(...given);
   const before = place.innerHTML;

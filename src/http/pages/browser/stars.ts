@@ -1,10 +1,11 @@
+import { mayRepeat, type Scope } from "../../../../actors/scope.ts";
 import {
   mayStand,
   newIdempotencyKey,
   StarboardError,
   type StarReply,
 } from "../../../../packages/client/src/index.ts";
-import { carried, NO_VOTES, nextMidnight, type Scope, votesLeft } from "../words.ts";
+import { carried, NO_VOTES, nextMidnight, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { element } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
@@ -76,7 +77,7 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   const { star: key = "", scope = "none" } = star.dataset;
   if (star.dataset.pending !== undefined) return;
   const wasGiven = star.getAttribute("aria-pressed") === "true";
-  if (wasGiven && scope !== "forever-mint" && showsToday()) {
+  if (wasGiven && !mayRepeat(scope as Scope) && showsToday()) {
     const resetsAt = new Date(nextMidnight(now())).toISOString();
     return say(refusalSentence({ code: "ALREADY_STARRED", resetsAt }, now()));
   }
@@ -134,7 +135,7 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
   setVotes(allowance);
   say(`Your star for ${nameOf(star)} carried ${given.weight}. ${votesLeft(allowance)}.`);
   const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
-  if (scope === "forever-mint")
+  if (mayRepeat(scope as Scope))
     void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
   else carriesOf(key)?.replaceChildren(`${carried(given.weight)} `, receipt);
   if (allowance.remaining === 0) sayNoVotes(star);
@@ -144,8 +145,8 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
 function sayNoVotes(last: HTMLButtonElement): void {
   forgetPreviews();
   for (const star of starsOnPage()) {
-    const { star: key = "", scope } = star.dataset;
-    const isGiven = star.getAttribute("aria-pressed") === "true" && scope !== "forever-mint";
+    const { star: key = "", scope = "none" } = star.dataset;
+    const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope as Scope);
     if (isGiven || star === last) continue;
     const place = carriesOf(key);
     if (place !== null) place.textContent = NO_VOTES;
