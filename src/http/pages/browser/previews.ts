@@ -59,6 +59,11 @@ function load(key: string, scope: Scope): Promise<Preview> {
   return preview;
 }
 
+/** What a star belongs to, as the server has drawn it. */
+export function itemOf({ dataset }: HTMLElement): { readonly key: string; readonly scope: Scope } {
+  return { key: dataset.star ?? "", scope: (dataset.scope ?? "none") as Scope };
+}
+
 /** Where it is said what an item's star would carry. */
 export function carriesOf(key: string): Element | null {
   return document.querySelector(`[data-carries="${CSS.escape(key)}"]`);
@@ -77,9 +82,9 @@ export async function showPreview(
   star: HTMLElement,
   given?: readonly (Node | string)[],
 ): Promise<number | undefined> {
-  const { star: key = "", scope = "none" } = star.dataset;
+  const { key, scope } = itemOf(star);
   const place = carriesOf(key);
-  const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope as Scope);
+  const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope);
   if (place === null || isGiven) return undefined;
   if (given !== undefined) place.replaceChildren(...given);
   const before = place.innerHTML;
@@ -87,9 +92,8 @@ export async function showPreview(
   let text: string;
   let waitSeconds: number | null = null;
   try {
-    const preview = await load(key, scope as Scope);
-    text =
-      preview.allowance.remaining === 0 ? NO_VOTES : wouldCarry(preview, scope as Scope, start);
+    const preview = await load(key, scope);
+    text = preview.allowance.remaining === 0 ? NO_VOTES : wouldCarry(preview, scope, start);
   } catch (error) {
     const isRefusal = error instanceof StarboardError;
     text = isRefusal ? refusalSentence(error, now()) : "";

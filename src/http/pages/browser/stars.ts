@@ -1,4 +1,4 @@
-import { mayRepeat, type Scope } from "../../../../actors/scope.ts";
+import { mayRepeat } from "../../../../actors/scope.ts";
 import {
   mayStand,
   newIdempotencyKey,
@@ -9,7 +9,7 @@ import { carried, NO_VOTES, nextMidnight, votesLeft } from "../words.ts";
 import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
 import { element } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
-import { carriesOf, expectedWeight, forgetPreviews, showPreview } from "./previews.ts";
+import { carriesOf, expectedWeight, forgetPreviews, itemOf, showPreview } from "./previews.ts";
 import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
 import { say } from "./said.ts";
@@ -74,10 +74,10 @@ const keys = new Map<string, string>();
 
 /** Shows the star as given at once, and then what the service answers. */
 async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promise<void> {
-  const { star: key = "", scope = "none" } = star.dataset;
+  const { key, scope } = itemOf(star);
   if (star.dataset.pending !== undefined) return;
   const wasGiven = star.getAttribute("aria-pressed") === "true";
-  if (wasGiven && !mayRepeat(scope as Scope) && showsToday()) {
+  if (wasGiven && !mayRepeat(scope) && showsToday()) {
     const resetsAt = new Date(nextMidnight(now())).toISOString();
     return say(refusalSentence({ code: "ALREADY_STARRED", resetsAt }, now()));
   }
@@ -86,7 +86,7 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
   star.dataset.pending = "";
   star.setAttribute("aria-pressed", "true");
   star.classList.add("just-given");
-  const weight = expectedWeight(key, scope as Scope) ?? 0;
+  const weight = expectedWeight(key, scope) ?? 0;
   if (before !== undefined) expectCounter(key, before + weight);
   const endVote = spendVote();
   const midnight = nextMidnight(now());
@@ -130,12 +130,12 @@ export function nameOf(star: Element): string {
 
 /** The confirmation says the weight that the star carried. */
 function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply): void {
-  const { star: key = "", scope = "none" } = star.dataset;
+  const { key, scope } = itemOf(star);
   forgetPreviews(key);
   setVotes(allowance);
   say(`Your star for ${nameOf(star)} carried ${given.weight}. ${votesLeft(allowance)}.`);
   const receipt = element("a", { href: `/stars/${given.id}`, textContent: "Receipt" });
-  if (mayRepeat(scope as Scope))
+  if (mayRepeat(scope))
     void showPreview(star, [`Your star carried ${given.weight}. `, receipt, " "]);
   else carriesOf(key)?.replaceChildren(`${carried(given.weight)} `, receipt);
   if (allowance.remaining === 0) sayNoVotes(star);
@@ -145,8 +145,8 @@ function confirm(star: HTMLButtonElement, { star: given, allowance }: StarReply)
 function sayNoVotes(last: HTMLButtonElement): void {
   forgetPreviews();
   for (const star of starsOnPage()) {
-    const { star: key = "", scope = "none" } = star.dataset;
-    const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope as Scope);
+    const { key, scope } = itemOf(star);
+    const isGiven = star.getAttribute("aria-pressed") === "true" && !mayRepeat(scope);
     if (isGiven || star === last) continue;
     const place = carriesOf(key);
     if (place !== null) place.textContent = NO_VOTES;
