@@ -122,7 +122,9 @@ begin
     returning serial_claim.star_id
   ), event_totals as (
     insert into event_total as total (event_id, weight, stars)
-    select target_id, sum(weight), count(*) from kept where target_type = 'event'
+    -- The claims come first, as in `release_claims`; Postgres takes parts that do not ask for each other in any order.
+    select target_id, sum(weight), count(*) from kept
+    where target_type = 'event' and (select count(*) from claimed) >= 0
     group by target_id order by target_id
     on conflict (event_id) do update
       set weight = total.weight + excluded.weight - ended_weight, stars = total.stars + excluded.stars,

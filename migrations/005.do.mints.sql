@@ -189,6 +189,7 @@ begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
   end if;
+  perform hold_seasons();
   ended := end_claims(mint, entries);
   if cardinality(ended) = 0 then return; end if;
   update event_total set releases = releases + 1,

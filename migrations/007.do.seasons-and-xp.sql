@@ -64,7 +64,8 @@ create table season_score (
 create index season_score_ranking on season_score (season_id, points desc, stars desc, wallet);
 
 -- A statement that books XP takes this lock, shared, until its commit. A change of seasons takes it
--- exclusively. So each credit either finds the season, or is found by the season's fold.
+-- exclusively. So each credit either finds the season, or is found by the season's fold. What ends
+-- claims takes it too: a recovery holds it exclusively.
 create function hold_seasons() returns void
 language sql volatile as $$ select pg_advisory_xact_lock_shared(hashtext('hold_seasons')) $$;
 

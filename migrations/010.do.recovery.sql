@@ -88,8 +88,9 @@ $$;
 
 -- Takes a star out of the journal that was accepted after a loss and breaks a rule beside a star
 -- that came first on the ledger: what it added is taken off again, and it stands among the
--- conflicts from now on. Called while seasons are held alone, so no star is cast (`cast_stars` holds them
--- too): stars after it move up, and one cast meanwhile would stand behind a gap for the rest of its day.
+-- conflicts from now on. Called while seasons are held alone, so no star is cast and no claim ends
+-- (`cast_stars` and `release_claims` hold them too): stars after it move up, and one cast meanwhile would stand
+-- behind a gap for the rest of its day; a +5 that is moved meanwhile would stay.
 create function set_aside_star(of_star uuid, of_day date, first_star uuid) returns void
 language plpgsql as $$
 declare
@@ -523,7 +524,8 @@ $$;
 
 -- Brings attributions back that the daily check had ended together, as an export tells them.
 -- `given` is a JSON array of one `mintOrder`; the columns are those of `claim_release`, with
--- `check_day`. Returns whether it was written: it is once, and only where the claims stand.
+-- `check_day`. Returns whether it was written: it is once, and only where the claims stand. Meanwhile no
+-- star is cast and no other claim ends, or one might be placed between, or end the same.
 create function recover_release(given json) returns boolean
 language plpgsql as $$
 declare
@@ -533,6 +535,7 @@ declare
   n bigint;
 begin
   perform wait_for_recovery();
+  perform hold_seasons_alone();
   perform from unnest(ended) as each join claim_release known using (collection, serial)
     where known.run_id = said.run_id and known.event_id = said.event_id;
   if found then return false; end if;

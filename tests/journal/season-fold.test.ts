@@ -217,7 +217,8 @@ test("seasons come, move and go while voters of many connections go on: every co
     while (!isDone) assert.deepEqual(await differing(sql), []);
   };
   const change = async () => {
-    for (let round = 0; round < 6; round += 1) {
+    // A busy machine stores few stars a round.
+    for (let round = 0; round < 6 || stored <= 100; round += 1) {
       await addSeason(sql, { name: `a${round}`, startsAt: now - 600_000, endsAt: now + 1 });
       await addSeason(sql, { name: `b${round}`, startsAt: now + 1, endsAt: now + 600_000 });
       await sql`update season set ends_at = ends_at - 1 where name = ${`a${round}`}`;
@@ -230,7 +231,6 @@ test("seasons come, move and go while voters of many connections go on: every co
     isDone = true;
   });
   await Promise.all([changing, look(), ...[1, 2, 3, 4].map(walk)]);
-  assert.ok(stored > 100, `${stored} stars`);
   assert.deepEqual(await differing(sql), []);
   assert.deepEqual(await foldedScores(sql), await scores(sql));
 });
