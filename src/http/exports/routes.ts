@@ -8,6 +8,7 @@ import type { Logger } from "../../log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed, problem } from "../problem.ts";
+import { turnOf } from "../replies-behind.ts";
 import { outgoingOf, setReplyHeader } from "../reply-header.ts";
 import { createStreamLimit } from "../stream-limit.ts";
 import { none, parseSearch, readQuery, searchOf } from "../v1/parameters.ts";
@@ -55,6 +56,8 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
   });
   const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
   app.get("/:day", async (c) => {
+    // A socket that is gone by its turn has no address.
+    const client = deps.client(c);
     readQuery(none, parseSearch(searchOf(c.req.url)));
     const day = c.req.param("day");
     if (!isDay(day)) throw malformed();
@@ -72,7 +75,10 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       describe(c, { final, isGzip, range });
       return c.body(null, isKnown ? 304 : 200);
     }
-    const release = streamLimit.take(deps.client(c));
+    const outgoing = outgoingOf(c);
+    // Behind other replies of a connection nothing is taken, and no place is held.
+    if (outgoing !== undefined) await turnOf(outgoing);
+    const release = streamLimit.take(client);
     if (typeof release !== "function") {
       const { code, message } = release;
       return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
@@ -86,7 +92,6 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
         if (error !== undefined) log.error({ err: error, day }, "an export's reply was aborted");
       },
     });
-    const outgoing = outgoingOf(c);
     if (outgoing !== undefined) cutWhenSlow(outgoing, deps.leastRate);
     describe(c, { final, isGzip, range });
     return c.body(body, range === undefined ? 200 : 206);
