@@ -56,7 +56,7 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
     ? { ...rankings.reading, ends: before }
     : { from: options.now(), until: options.now(), ends: null };
   settleRecent(state.counters);
-  openBoard(state.accounts.board, rankings?.leaderboard?.season ?? null, kept === undefined);
+  openBoard(state.accounts.board, rankings?.leaderboard?.season ?? null);
   const save = (): void => {
     if (options.stateFile !== null) writeCheckpoint(options.stateFile, identity, state);
   };
