@@ -21,10 +21,14 @@ export function closeWithConnection({ socket }: IncomingMessage, reply: ServerRe
   });
 }
 
-/** Waits until a reply is the one that its connection sends, or is closed before that. */
-export async function turnOf(reply: ServerResponse): Promise<void> {
-  if (reply.socket !== null || reply.destroyed) return;
-  await new Promise<void>((resolve) => {
+/**
+ * Resolves when a reply is the one that its connection sends, or is closed before that.
+ *
+ * @returns undefined where it is so already
+ */
+export function turnOf(reply: ServerResponse): Promise<void> | undefined {
+  if (reply.socket !== null || reply.destroyed) return undefined;
+  return new Promise((resolve) => {
     reply.once("socket", () => resolve());
     reply.once("close", resolve);
   });

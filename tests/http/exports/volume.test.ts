@@ -127,7 +127,7 @@ test("a reader that reads nothing is cut, and another client gets its stream", a
   }
 });
 
-test("exports behind another reply of their connection hold no place until their turn", async ({
+test("exports behind another reply of their connection hold no place until their turn; four may wait", async ({
   rig,
 }) => {
   const app = appOf(rig.sql, 1_000_000, undefined, { leastRate: PATIENT });
@@ -145,7 +145,7 @@ test("exports behind another reply of their connection hold no place until their
   const socket = connect(Number(port), hostname);
   socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
   // More of each than the buffers of a reply hold.
-  for (const connection of ["keep-alive", "keep-alive", "keep-alive", "close"])
+  for (const connection of [...Array(4).fill("keep-alive"), "close"])
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-999999\r\nConnection: ${connection}\r\n\r\n`,
     );
@@ -157,7 +157,8 @@ test("exports behind another reply of their connection hold no place until their
   let replies = "";
   for await (const chunk of socket) replies += chunk;
   const statuses = [...replies.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
-  assert.deepEqual(statuses, ["200", "206", "206", "206", "206"]);
+  // Which of the five is refused, the database's answers decide.
+  assert.deepEqual(statuses.sort(), ["200", "206", "206", "206", "206", "429"]);
   await server.close(1_000);
 });
 
