@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { AuditState } from "./audit-state.ts";
 
 /** Raised when the state changes its shape. */
-const FORMAT = "starboard-audit-5";
+const FORMAT = "starboard-audit-6";
 
 /** Writes the state beside the file and then puts it in its place: a crash leaves the old one. */
 export function writeCheckpoint(file: string, identity: object, state: AuditState): void {

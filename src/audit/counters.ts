@@ -71,28 +71,30 @@ export function noCounters(): Counters {
 export function countWeight(
   counters: Counters,
   star: DatedWeight,
-  { isSettled: settled }: { readonly isSettled: boolean },
+  { isSettled: settled, until }: { readonly isSettled: boolean } & Pick<Reading, "until">,
 ): void {
-  if (settled) addToHour(counters, star);
+  if (settled) addToHour(counters, star, until);
   else counters.recent.push(star);
 }
 
 /** What came after an earlier reading stood on the topics before any later one. */
-export function settleRecent(counters: Counters): void {
-  for (const star of counters.recent) addToHour(counters, star);
+export function settleRecent(counters: Counters, { until }: Pick<Reading, "until">): void {
+  for (const star of counters.recent) addToHour(counters, star, until);
   counters.recent = [];
 }
 
-function addToHour(counters: Counters, { item, at, weight }: DatedWeight): void {
+function addToHour(counters: Counters, { item, at, weight }: DatedWeight, until: number): void {
   const hour = Math.floor(at / HOUR_MS);
   const hours = counters.hours.get(item) ?? new Map<number, number>();
   counters.hours.set(item, hours);
   hours.set(hour, (hours.get(hour) ?? 0) + weight);
-  if (hour <= counters.newestHour) return;
-  counters.newestHour = hour;
+  // A star that is dated ahead moves no window.
+  const newest = Math.min(hour, Math.floor(until / HOUR_MS));
+  if (newest <= counters.newestHour) return;
+  counters.newestHour = newest;
   // Once per hour of history, over all items: what no window can reach any more.
   for (const [name, each] of counters.hours) {
-    for (const old of each.keys()) if (old < hour - HOURS_KEPT) each.delete(old);
+    for (const old of each.keys()) if (old < newest - HOURS_KEPT) each.delete(old);
     if (each.size === 0) counters.hours.delete(name);
   }
 }

@@ -56,7 +56,8 @@ function countStar({ reading }: Judge, state: AuditState, { star, place }: Judge
   const scored = { wallet: star.wallet, at, stars: 1, weight, isSettled: settled } as const;
   score(state.accounts.board, scored, reading);
   if (star.type !== "asset_vote") return;
-  countWeight(state.counters, { item: itemOf(star), at, weight }, { isSettled: settled });
+  const { until } = reading;
+  countWeight(state.counters, { item: itemOf(star), at, weight }, { isSettled: settled, until });
 }
 
 interface Judged {

@@ -77,7 +77,8 @@ function countUnread(judge: Judge, state: AuditState, star: ExportStar): void {
   score(state.accounts.board, scored, judge.reading);
   if (weight === 0 || at < judge.reading.from - LONGEST_WINDOW_MS) return;
   const item = `${star.target.type}/${star.target.id}`;
-  countWeight(state.counters, { item, at, weight }, { isSettled: false });
+  const { until } = judge.reading;
+  countWeight(state.counters, { item, at, weight }, { isSettled: false, until });
 }
 
 /** An event's star whose message was read, with its place there: the service may not have seen it yet. */

@@ -8,8 +8,10 @@ export interface SeasonBoard {
   /** Null: none is looked at. */
   season: Season | null;
   readonly wallets: Map<string, Score>;
-  /** Instants of stars before the audit knew the season: the board is not whole. */
+  /** False where stars of the season were read before the audit knew it. */
   isWhole: boolean;
+  /** The latest instant of the stars that were read, of any season, epoch milliseconds; -1 before the first. */
+  newestAt: number;
 }
 
 interface Tally {
@@ -36,16 +38,16 @@ export interface Scored {
 }
 
 export function noBoard(): SeasonBoard {
-  return { season: null, wallets: new Map(), isWhole: true };
+  return { season: null, wallets: new Map(), isWhole: true, newestAt: -1 };
 }
 
 /** Looks at a season from now on; what an earlier audit found of the same one stays. */
-export function openBoard(board: SeasonBoard, season: Season | null, isNew: boolean): void {
+export function openBoard(board: SeasonBoard, season: Season | null): void {
   const isSame = JSON.stringify(board.season) === JSON.stringify(season);
   if (!isSame) {
     board.season = season;
     board.wallets.clear();
-    board.isWhole = isNew;
+    board.isWhole = season === null || board.newestAt < season.startsAt;
   }
   for (const own of board.wallets.values()) {
     for (const tally of [own.edge, own.later]) {
@@ -56,12 +58,10 @@ export function openBoard(board: SeasonBoard, season: Season | null, isNew: bool
   }
 }
 
-export function score(
-  { season, wallets }: SeasonBoard,
-  scored: Scored,
-  { until }: Pick<Reading, "until">,
-): void {
+export function score(board: SeasonBoard, scored: Scored, { until }: Pick<Reading, "until">): void {
+  const { season, wallets } = board;
   const { wallet, at, stars, weight, isSettled } = scored;
+  board.newestAt = Math.max(board.newestAt, at);
   if (season === null || at < season.startsAt || at >= season.endsAt) return;
   const own = wallets.get(wallet) ?? { ...nothing(), edge: nothing(), later: nothing() };
   wallets.set(wallet, own);

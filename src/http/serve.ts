@@ -11,6 +11,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
+import { closeWithConnection } from "./replies-behind.ts";
 import { boundSocketsPerAddress } from "./sockets-per-address.ts";
 import { type ParserError, tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
@@ -74,6 +75,7 @@ export async function serveHttp(
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     newest.set(request.socket, response);
     response.on("close", forget);
+    closeWithConnection(request, response);
     if (isDraining) response.setHeader("Connection", "close");
     // A reply of which nothing waits is being made: that is our time.
     response.setTimeout(unreadMs, () => response.writableLength > 0 && response.destroy());

@@ -85,6 +85,16 @@ test("a checkpoint made without rankings cannot judge the leaderboard, and says 
   assert.deepEqual(unprovable, ["leaderboard: --state started when another season was on"]);
 });
 
+test("the leaderboard of a season that starts after an audit leaves off is judged", async () => {
+  const world = truth();
+  const stateFile = join(folder, "next-season");
+  // All of it is of the first day, and the season begins with the second.
+  const early = await auditWorld(earlier(world, 0.1), { withApi: false, stateFile });
+  assert.ok(early.checked.messages > 0);
+  const resumed = await auditWorld(world, { stateFile });
+  assert.deepEqual(essence(resumed), essence(await auditWorld(world)));
+});
+
 test("messages that a mirror node leaves out while it is behind are waited for, and no state keeps that", async () => {
   const world = truth();
   const whole = await auditWorld(world);

@@ -55,7 +55,7 @@ test("the windows: today from 00:00, 7 and 30 days from the full hour", () => {
   const reading: Reading = { from: NOON + 600_000, until: NOON + 600_000, ends: null };
   const counters = noCounters();
   const add = (at: number, weight: number, isSettled = true) =>
-    countWeight(counters, { item: "token/0.0.1", at, weight }, { isSettled });
+    countWeight(counters, { item: "token/0.0.1", at, weight }, { isSettled, until: reading.until });
   add(NOON - 30 * 24 * HOUR - 1, 1);
   add(NOON - 30 * 24 * HOUR, 2);
   add(NOON - 7 * 24 * HOUR - 1, 4);

@@ -50,6 +50,26 @@ test("an NFT the wallet never held, in place of one it held", async () => {
   assert.equal(byKind.holdings, 1, JSON.stringify(byKind));
 });
 
+test("a message dated years ahead refutes no ranking of the others", async () => {
+  const world = truth();
+  const { asset } = world.topics;
+  const message = asset.messages.at(-1);
+  assert.ok(message !== undefined);
+  const ahead = Date.UTC(3000, 0, 1);
+  message.text = message.text.replace(/"timestamp":\d+/, `"timestamp":${ahead}`);
+  rechain(asset);
+  const { mismatches } = await auditWorld(world, { withExports: false });
+  // The season has ended by then: its board shows one star more of the wallet.
+  const { wallet } = JSON.parse(message.text);
+  assert.deepEqual(
+    mismatches.map(({ kind, where }) => [kind, where ?? null]),
+    [
+      ["wrong-day", null],
+      ["ranking", `leaderboard stars of ${wallet}`],
+    ],
+  );
+});
+
 test("NFTs the wallet held, left out of an event's star", async () => {
   const world = truth();
   const { length } = world.stars;

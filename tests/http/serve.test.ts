@@ -14,6 +14,7 @@ import { readJson } from "../../src/http/middleware/read-json.ts";
 import { type HttpServer, serveHttp } from "../../src/http/serve.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { until } from "../support/processes.ts";
 import { SLACK_MS } from "../support/slack.ts";
 
 const ANYWHERE = { host: "127.0.0.1", port: 0 };
@@ -141,6 +142,32 @@ test("pipelined requests are answered in order", async () => {
     [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
     ["200", "200", "404"],
   );
+});
+
+test("replies of a pipeline that wait for their turn end with the connection", async () => {
+  const { app, release, arrived } = build();
+  const left: string[] = [];
+  let asked = 0;
+  app.get("/stream/:name", (c) => {
+    asked += 1;
+    return c.body(
+      new ReadableStream({
+        pull: (to) => to.enqueue(Buffer.alloc(64 * 1024)),
+        cancel: () => void left.push(c.req.param("name")),
+      }),
+    );
+  });
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (const name of ["one", "two"])
+    socket.write(`GET /stream/${name} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await arrived;
+  await until("both streams are asked for", async () => asked === 2);
+  socket.destroy();
+  await until("both streams are left", async () => left.length === 2);
+  release();
+  await own.close(1_000);
 });
 
 test("what is refused on a connection comes after the replies to what was asked before it", async () => {

@@ -8,8 +8,9 @@ import type { Logger } from "../../log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed, problem } from "../problem.ts";
+import { turnOf } from "../replies-behind.ts";
 import { outgoingOf, setReplyHeader } from "../reply-header.ts";
-import { createStreamLimit } from "../stream-limit.ts";
+import { createStreamLimit, type StreamRefusal } from "../stream-limit.ts";
 import { none, parseSearch, readQuery, searchOf } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
 import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
@@ -54,7 +55,11 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
     return send(c, represent({ exports: await listExports(sql) }), { cacheControl: LIST });
   });
   const streamLimit = createStreamLimit(STREAMS_MAX, STREAMS_PER_CLIENT_MAX);
+  // Behind other replies of its connection a reader takes nothing: it waits without a place.
+  const waitLimit = createStreamLimit(undefined, STREAMS_PER_CLIENT_MAX);
   app.get("/:day", async (c) => {
+    // A socket that is gone by its turn has no address.
+    const client = deps.client(c);
     readQuery(none, parseSearch(searchOf(c.req.url)));
     const day = c.req.param("day");
     if (!isDay(day)) throw malformed();
@@ -72,11 +77,16 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
       describe(c, { final, isGzip, range });
       return c.body(null, isKnown ? 304 : 200);
     }
-    const release = streamLimit.take(deps.client(c));
-    if (typeof release !== "function") {
-      const { code, message } = release;
-      return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    const outgoing = outgoingOf(c);
+    const turn = outgoing && turnOf(outgoing);
+    if (turn !== undefined) {
+      const stopWaiting = waitLimit.take(client);
+      if (typeof stopWaiting !== "function") return refusal(c, stopWaiting);
+      await turn;
+      stopWaiting();
     }
+    const release = streamLimit.take(client);
+    if (typeof release !== "function") return refusal(c, release);
     const header = final?.header ?? headerOf(day, noted ?? settings, null);
     const text = writeExport(sql, header, final?.sha256);
     const body = await streamText(range === undefined ? text : sliceBytes(text, range), {
@@ -86,7 +96,6 @@ export function exportRoutes(deps: ExportRoutesDeps): Hono {
         if (error !== undefined) log.error({ err: error, day }, "an export's reply was aborted");
       },
     });
-    const outgoing = outgoingOf(c);
     if (outgoing !== undefined) cutWhenSlow(outgoing, deps.leastRate);
     describe(c, { final, isGzip, range });
     return c.body(body, range === undefined ? 200 : 206);
@@ -127,6 +136,10 @@ function describe(
   const { first, last } = range ?? { first: 0, last: final.bytes - 1 };
   if (!isGzip) c.header("Content-Length", String(last - first + 1));
   if (range !== undefined) c.header("Content-Range", `bytes ${first}-${last}/${final.bytes}`);
+}
+
+function refusal(c: Context, { code, message }: StreamRefusal): Response {
+  return problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function malformed(): TerminalError {

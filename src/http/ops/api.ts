@@ -15,7 +15,7 @@ import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { OperatorAccess } from "../operator-access.ts";
 import { restOfPath } from "../rest-of-path.ts";
-import { choice, limit, none } from "../v1/parameters.ts";
+import { choice, limit, none, parseSearch, searchOf } from "../v1/parameters.ts";
 import { jsonInPieces } from "./json-in-pieces.ts";
 
 const actorsQuery = z.strictObject({
@@ -85,12 +85,12 @@ export function opsApi(deps: {
 
 /** A parameter that is not known, or there twice, is a mistake, and refused. */
 function readQuery<S extends z.ZodObject>(c: Context, shape: S): z.output<S> {
-  const repeated = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
-  if (repeated !== undefined) throw invalid(repeated[0]);
-  const parsed = shape.safeParse(c.req.query());
+  const search = parseSearch(searchOf(c.req.url));
+  for (const name of search.keys())
+    if (!Object.hasOwn(shape.shape, name) || search.getAll(name).length > 1) throw invalid(name);
+  const parsed = shape.safeParse(Object.fromEntries(search));
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(String(issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path[0]));
+  throw invalid(String(parsed.error.issues[0]?.path[0]));
 }
 
 function cursorOf({ lastStar, type }: ListedActor): string {

@@ -127,6 +127,41 @@ test("a reader that reads nothing is cut, and another client gets its stream", a
   }
 });
 
+test("exports behind another reply of their connection hold no place until their turn; four may wait", async ({
+  rig,
+}) => {
+  const app = appOf(rig.sql, 1_000_000, undefined, { leastRate: PATIENT });
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  app.get("/slow", async (c) => {
+    await released;
+    return c.text("slow");
+  });
+  const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
+  const { hostname, port } = new URL(server.url);
+  const path = `/exports/${rig.day(1)}`;
+  const socket = connect(Number(port), hostname);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  // More of each than the buffers of a reply hold.
+  for (const connection of [...Array(4).fill("keep-alive"), "close"])
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-999999\r\nConnection: ${connection}\r\n\r\n`,
+    );
+  await quiet(rig);
+  const other = await fetch(`${server.url}${path}`, { headers: { range: "bytes=0-0" } });
+  assert.equal(other.status, 206);
+  await other.text();
+  release();
+  let replies = "";
+  for await (const chunk of socket) replies += chunk;
+  const statuses = [...replies.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  // Which of the five is refused, the database's answers decide.
+  assert.deepEqual(statuses.sort(), ["200", "206", "206", "206", "206", "429"]);
+  await server.close(1_000);
+});
+
 test("streams beyond the bound are refused with Retry-After", async ({ rig }) => {
   const app = appOf(rig.sql, 1_000_000, crowd());
   const open: Response[] = [];

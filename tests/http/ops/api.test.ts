@@ -175,8 +175,11 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
     assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", field]);
   }
   for (const path of ["health", "publishing", "actors/forever-mint/mint"]) {
-    const { status, body } = await send(service, `GET /ops/api/${path}?json=1`, { token: TOKEN });
-    assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", "json"], path);
+    for (const name of ["json", "constructor", "__proto__"]) {
+      const asked = `GET /ops/api/${path}?${name}=1`;
+      const { status, body } = await send(service, asked, { token: TOKEN });
+      assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", name], asked);
+    }
   }
   for (const id of ["nonsense", "wallet-day/0.0.1", "%ff", "wallet-day/0.0.1/9999-99-99"]) {
     assert.equal((await send(service, `GET /ops/api/actors/${id}`, { token: TOKEN })).status, 404);
