@@ -4,7 +4,7 @@ import { refuse } from "../cli/output.ts";
 import { ConfigurationError } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";
-import { letSignalsBe, onStopSignal, onStopSignalAlone } from "./stop-signals.ts";
+import { onStopSignal, onStopSignalAlone } from "./stop-signals.ts";
 
 /** Something that has started and can be stopped. */
 interface Started {
@@ -82,10 +82,13 @@ function stopsWhileStarting() {
   });
   return {
     signal: () => asked,
-    /** From here on others take the signals. */
+    /**
+     * From here on the library heeds the signals. It takes its listener off before it puts the next one
+     * on: while there is none, a signal would end the process by Node's own rule. Ours stays.
+     */
     over() {
       clearTimeout(hanging);
-      letSignalsBe();
+      onStopSignal(() => undefined);
     },
   };
 }

@@ -32,8 +32,3 @@ export function onStopSignalAlone(stop: (signal: NodeJS.Signals) => void): void 
     }
   }
 }
-
-/** Leaves the signals to others. */
-export function letSignalsBe(): void {
-  for (const signal of SIGNALS) process.off(signal, onSignal);
-}
