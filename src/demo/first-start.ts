@@ -91,11 +91,10 @@ export async function isDirectoryEmpty(sql: Sql): Promise<boolean> {
 
 /**
  * Brings the stars on the ledger's topics into an empty journal, by the code of `journal recover`:
- * rules, claims, totals and exports follow from the public record.
+ * rules, claims, totals and exports follow from the public record. It goes on where a start was killed.
  */
 async function bringBackPast({ sql, settings, log }: DemoPlace, demo: DemoLedger): Promise<void> {
-  const [row] = await runStatement(sql`select from star limit 1`);
-  if (row !== undefined) return;
+  if (!(await lacksPast(sql))) return;
   const mirror = openAuditMirror({
     urls: settings.MIRROR_NODE_URL,
     log: silentLogger,
@@ -119,6 +118,16 @@ async function bringBackPast({ sql, settings, log }: DemoPlace, demo: DemoLedger
   } finally {
     await mirror.close();
   }
+}
+
+/** Whether no start has brought the past back, or one that was killed has left a part of it out. */
+async function lacksPast(sql: Sql): Promise<boolean> {
+  const [row] = await runStatement(sql<{ lacks: boolean }[]>`
+    select not exists (select from star) or (
+      exists (select from recovery_message)
+      -- Of a journal that has sent a message of its own, an operator recovers the rest.
+      and not exists (select from publish_attempt)) as lacks`);
+  return row?.lacks ?? false;
 }
 
 /**

@@ -11,11 +11,14 @@ type Entry = z.infer<typeof ENTRY>;
 /** What stands for a lock that is not whole. */
 const DAMAGED: Entry = { owner: { pid: 0, identity: "" } };
 
+/** Another process that still runs uses the folder. */
+export class FolderInUseError extends Error {}
+
 /**
  * Takes a folder for this process alone, until it is released. Survives `kill -9` of an owner: a
  * lock whose owner no longer runs is taken over, with the server that it left behind.
  *
- * @throws Error when another process that still runs uses the folder
+ * @throws FolderInUseError; Error of the file system, where the folder takes no lock
  */
 export function lockFolder(folder: string) {
   const file = join(folder, "server.lock");
@@ -55,7 +58,7 @@ function take(folder: string, file: string, owner: ProcessReference): Entry {
 
 function refuseRunning(folder: string, found: Entry | undefined): void {
   if (found === undefined || !isRunning(found.owner)) return;
-  throw new Error(`${folder} is in use by process ${found.owner.pid}`);
+  throw new FolderInUseError(`${folder} is in use by process ${found.owner.pid}`);
 }
 
 function create(file: string, entry: Entry): boolean {

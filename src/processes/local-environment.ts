@@ -10,11 +10,10 @@ import {
 } from "../config.ts";
 import { fillDemo } from "../demo/first-start.ts";
 import { demoTargets } from "../demo/past-stars.ts";
-import { coerceError } from "../errors.ts";
 import { issueKey, listKeys, revokeKey } from "../keys/api-keys.ts";
 import { readOperatorKey } from "../ledger/operator-key.ts";
 import { demoDirectory } from "../local/demo-directory.ts";
-import { lockFolder } from "../local/folder-lock.ts";
+import { FolderInUseError, lockFolder } from "../local/folder-lock.ts";
 import { freePort, isFree } from "../local/free-port.ts";
 import { startPostgres } from "../local/postgres.ts";
 import { startRedis } from "../local/redis.ts";
@@ -123,9 +122,12 @@ function takeFolder(folder: string, closeAtStop: CloseAtStop): void {
     // What a killed start left says where nothing answers.
     rmSync(join(folder, ENVIRONMENT_FILE), { force: true });
   } catch (error) {
+    // Where the folder only takes no lock, what is announced may be of a killed start.
+    if (!(error instanceof FolderInUseError)) throw error;
     const url = announcedUrl(folder);
-    if (url === undefined) throw error;
-    throw new Error(`${coerceError(error).message}: Starboard runs there, at ${url}`);
+    throw url === undefined
+      ? error
+      : new Error(`${error.message}: Starboard runs there, at ${url}`);
   }
 }
 

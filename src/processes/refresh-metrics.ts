@@ -37,8 +37,10 @@ export async function refreshMetrics(
     const { count, max } = await connectionUse(sql);
     metrics.postgresConnections.set(count);
     metrics.postgresConnectionsMax.set(max);
+    const counted = await counting;
+    // Right before they are set: another scrape may read in between.
     metrics.queueJobs.reset();
-    for (const { queue, state, count: jobs } of await counting) {
+    for (const { queue, state, count: jobs } of counted) {
       metrics.queueJobs.set({ queue, state }, jobs);
     }
   } catch (error) {

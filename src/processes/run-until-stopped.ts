@@ -4,7 +4,7 @@ import { refuse } from "../cli/output.ts";
 import { ConfigurationError } from "../config.ts";
 import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";
-import { letSignalsBe, onStopSignal } from "./stop-signals.ts";
+import { onStopSignal, onStopSignalAlone } from "./stop-signals.ts";
 
 /** Something that has started and can be stopped. */
 interface Started {
@@ -18,11 +18,13 @@ export function printJson(document: object): void {
 }
 
 const STOPPED_WITHIN_MS = bounds.drainMs + 5_000;
+/** `npm start` hands on what the terminal has sent: one Ctrl-C may come twice, milliseconds apart. */
+const ONE_SIGNAL_MS = 1_000;
 
 /**
  * Starts a process and stops it in order on SIGTERM and SIGINT, with exit status 0: one that is
- * still starting as soon as it is up, for what has started may have work in hand. A second signal
- * ends it at once. What cannot start says why in one line and exits 1; a defect (an uncaught
+ * still starting as soon as it is up, for what has started may have work in hand. A second signal, a
+ * second later or more, ends it at once. What cannot start says why in one line and exits 1; a defect (an uncaught
  * error) drains too, and exits 1.
  */
 export async function runUntilStopped(start: () => Promise<Started>): Promise<void> {
@@ -42,6 +44,8 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
   const { log, close } = started;
   const options = { delay: STOPPED_WITHIN_MS, skip: ["unhandledRejection" as const] };
   closeWithGrace({ ...options, logger: false }, async ({ err, signal }) => {
+    // The library would end the process at once.
+    onStopSignalAlone(endByAnother());
     if (err !== undefined) log.fatal({ err }, "stopping after an uncaught error");
     else log.info({ signal }, "stopping");
     await close();
@@ -58,22 +62,33 @@ export async function runUntilStopped(start: () => Promise<Started>): Promise<vo
   if (signal !== undefined) process.kill(process.pid, signal);
 }
 
+/** Ends the process by the next signal that is no repetition of the one that came just now. */
+function endByAnother(): () => void {
+  const since = performance.now();
+  return () => {
+    if (performance.now() - since > ONE_SIGNAL_MS) process.exit(1);
+  };
+}
+
 /** Remembers a signal that comes before there is anything to stop. */
 function stopsWhileStarting() {
   let asked: NodeJS.Signals | undefined;
   let hanging: NodeJS.Timeout | undefined;
   onStopSignal((signal) => {
-    if (asked !== undefined) process.exit(1);
     asked = signal;
+    onStopSignal(endByAnother());
     // A start that hangs has no request in hand: it may end at once.
     hanging = setTimeout(() => process.exit(0), STOPPED_WITHIN_MS).unref();
   });
   return {
     signal: () => asked,
-    /** From here on others take the signals. */
+    /**
+     * From here on the library heeds the signals. It takes its listener off before it puts the next one
+     * on: while there is none, a signal would end the process by Node's own rule. Ours stays.
+     */
     over() {
       clearTimeout(hanging);
-      letSignalsBe();
+      onStopSignal(() => undefined);
     },
   };
 }

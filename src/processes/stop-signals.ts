@@ -23,7 +23,12 @@ export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   heedSignals();
 }
 
-/** Leaves the signals to others. */
-export function letSignalsBe(): void {
-  for (const signal of SIGNALS) process.off(signal, onSignal);
+/** Says the same, and takes the signals from all others. */
+export function onStopSignalAlone(stop: (signal: NodeJS.Signals) => void): void {
+  onStopSignal(stop);
+  for (const signal of SIGNALS) {
+    for (const other of process.listeners(signal)) {
+      if (other !== onSignal) process.off(signal, other);
+    }
+  }
 }

@@ -247,6 +247,18 @@ test("a port in use is reported before anything is started; a killed start's add
   rmSync(folder, { recursive: true });
 });
 
+test("a folder that takes no lock is no running service, though a killed start has announced one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
+  // As on a full disk, or in a folder that is read-only, for root too.
+  mkdirSync(join(folder, ".starboard", "server.lock"), { recursive: true });
+  writeFileSync(environmentOf({ folder }), '{"PORT":"3000"}');
+  const { status, stderr } = await starboard(["dev"], {}, folder);
+  assert.equal(status, 1);
+  assert.match(stderr, /^starboard: cannot start: [^\n]*server\.lock[^\n]*\n$/);
+  assert.doesNotMatch(stderr, /runs there/);
+  rmSync(folder, { recursive: true });
+});
+
 test("a demo without a service says what to look at", async ({ folder }) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const { status, stderr } = await starboard(["demo", "--url", url], {}, folder);

@@ -60,4 +60,29 @@ test("all connections are counted, and a figure that is not looked at here has n
   assert.match(await metrics.registry.metrics(), /^starboard_operator_stars_left 5$/m);
 });
 
+test("queues that answer late have their last figures in a scrape at the same time", async () => {
+  const metrics = createMetrics();
+  const counts = [{ queue: "rewards", state: "failed", count: 3 }];
+  const sample = /^starboard_queue_jobs\{queue="rewards",state="failed"\} 3$/m;
+  let answer: (found: typeof counts) => void = () => undefined;
+  const late = new Promise<typeof counts>((resolve) => {
+    answer = resolve;
+  });
+  await refreshMetrics(pool, metrics, { countJobs: async () => counts });
+  const { set } = metrics.postgresConnectionsMax;
+  // The last figure before those of the queues.
+  const reached = new Promise<void>((resolve) => {
+    metrics.postgresConnectionsMax.set = (...given: Parameters<typeof set>) => {
+      set.apply(metrics.postgresConnectionsMax, given);
+      setImmediate(resolve);
+    };
+  });
+  const refreshing = refreshMetrics(pool, metrics, { countJobs: () => late });
+  await reached;
+  assert.match(await metrics.registry.metrics(), sample);
+  answer(counts);
+  await refreshing;
+  assert.match(await metrics.registry.metrics(), sample);
+});
+
 test.run();

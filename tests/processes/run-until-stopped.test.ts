@@ -58,6 +58,23 @@ test("a signal while it starts stops it in order as soon as it is up, with exit 
   assert.equal(said, "starting\nclosed\n");
 });
 
+for (const moment of ["starting", "stopping"]) {
+  test(`a Ctrl-C that npm hands on comes twice, while it is ${moment}: it stops in order, with exit status 0`, async () => {
+    const child = spawn(process.execPath, [...nodeArguments(STARTING), `twice-${moment}`], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.on("data", (text) => {
+      said += text;
+    });
+    await once(child.stdout, "data");
+    if (moment === "stopping") child.kill("SIGINT");
+    setTimeout(() => child.stdin.end(), 300);
+    assert.deepEqual(await once(child, "exit"), [0, null]);
+    assert.equal(said, "starting\nclosed\n");
+  });
+}
+
 test("a start that fails after a signal has nothing to report; one that fails by itself says why in one line", async () => {
   for (const isAsked of [true, false]) {
     const child = spawn(process.execPath, [...nodeArguments(STARTING), "failing"]);

@@ -5,10 +5,17 @@
 import * as assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
-import { heedSignals, letSignalsBe, onStopSignal } from "../../src/processes/stop-signals.ts";
+import { heedSignals, onStopSignal } from "../../src/processes/stop-signals.ts";
 
 const test = suite("signals to stop");
-test.after(letSignalsBe);
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+const before = SIGNALS.flatMap((signal) => process.listeners(signal));
+test.after(() => {
+  for (const signal of SIGNALS) {
+    for (const ours of process.listeners(signal))
+      if (!before.includes(ours)) process.off(signal, ours);
+  }
+});
 
 test("a signal that comes while modules load reaches the process that started since", async () => {
   heedSignals();

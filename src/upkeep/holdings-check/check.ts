@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { RetryableError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
 import { mayLackStars } from "../../publishing/journal-behind.ts";
 import type { Sql } from "../../store/postgres.ts";
@@ -115,8 +116,15 @@ export function createHoldingsCheck(given: HoldingsCheckDeps) {
     /**
      * Reads, verifies and plans as a check does, and writes nothing: no run, no progress, no
      * release. NFTs may move between this and a run: the run reads again.
+     *
+     * @throws RetryableError `UNAVAILABLE` where it was ended early: what was not read is no answer
      */
-    runDry: () => dryRun(deps),
+    async runDry() {
+      const report = await dryRun(deps);
+      if (closing.signal.aborted)
+        throw new RetryableError("UNAVAILABLE", "the process stopped amid the dry run");
+      return report;
+    },
   };
 }
 

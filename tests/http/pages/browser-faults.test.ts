@@ -649,6 +649,7 @@ test("midnight passes before an open page whose reading fails: stars can be give
   // Signed in before the clock jumps, which would end a challenge.
   const session = await signIn(service, await newWallet(service, { a: 1 }));
   const other = await signIn(service, await newWallet(service));
+  const heavy = await signIn(service, await newWallet(service, { a: 3 }));
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 - 12000 as left`;
   // Twelve seconds before midnight; every clock of the service follows this one.
@@ -664,6 +665,9 @@ test("midnight passes before an open page whose reading fails: stars can be give
   const home = await openTab(place, { width: 360, session });
   await home.visit("/");
   await home.page.locator('[data-star="project/dex"][aria-pressed="true"]').waitFor();
+  const guest = await openTab(place, { width: 360 });
+  await guest.visit("/");
+  await guest.page.route(`${place.url}/`, (route) => route.fulfill({ status: 503 }));
   const slow = await pressSlowly(place, other, "token/0.0.9023");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
@@ -692,6 +696,15 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await starOf(home.page, "Dex").click();
   await said(home, "Your star for Dex carried 2. 2 of 5 votes left.");
   await home.close();
+
+  // What the live stream brought of the new day stands, though others are listed in its place.
+  const dex = counter(guest.page, "project/dex");
+  await dex.filter({ hasText: /^2$/ }).waitFor();
+  for (let n = 1; n <= 5; n += 1) await cast(service, heavy, `project/newer${n}`);
+  await guest.page.unroute(`${place.url}/`);
+  await reopen(guest.page);
+  assert.equal(await dex.innerText(), "2");
+  await guest.close();
 
   // A star of the day before whose answer comes now: it counts then, and is open today.
   const late = slow.tab.page;

@@ -360,7 +360,7 @@ test("pages and their files are compressed and small, and files are kept by thei
   assert.ok(page + sheet + code <= 60_000, `first page: ${page} + ${sheet} + ${code} bytes`);
 });
 
-test("a page that has not changed costs a 304", async (context) => {
+test("a file of the pages that has not changed costs a 304", async (context) => {
   const asset = /src="(\/assets\/[^"]+\.js)"/.exec((await get(context, "/")).text)?.[1] ?? "";
   const { headers } = await get(context, asset);
   const again = await get(context, asset, { "if-none-match": headers.get("etag") ?? "" });

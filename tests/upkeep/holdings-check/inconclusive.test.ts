@@ -6,8 +6,11 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
+import { silentLogger } from "../../../src/log.ts";
+import type { Redis } from "../../../src/store/redis.ts";
+import { checkByHand } from "../../../src/upkeep/holdings-check/by-hand.ts";
 import type { MirrorFault } from "../../support/mirror-faults.ts";
-import { brief, type Stage, setStage, type Voter } from "./stage.ts";
+import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage; holder: Voter }>("holdings check in doubt");
 
@@ -305,6 +308,27 @@ test("a collection that the mirror node does not know removes nothing", async ({
   const { removed, deferred } = brief(await stage.checkNow({ collections: unknown }));
   assert.deepEqual([removed, deferred], [[`B/${voter.b[0]}-5`], ["A/all"]]);
   assert.deepEqual(brief(await stage.checkNow()).removed, [`A/${voter.a[0]}-1`]);
+});
+
+test("a dry run that a stop of its process cuts short has failed: what it did not read is no answer", async ({
+  stage,
+}) => {
+  await stage.star(await stage.wallet(1));
+  const kept: string[] = [];
+  const redis = { set: async (_key: string, text: string) => kept.push(text) };
+  const stop = gate();
+  const { sql, mirror, clock, collections } = stage;
+  const byHand = checkByHand({
+    ...{ sql, mirror, clock, collections, log: silentLogger, failpoint: stop.pass },
+    redis: redis as unknown as Redis,
+  });
+  const starting = byHand.startDryRun("Ada");
+  await stop.arrival;
+  const closing = byHand.close();
+  stop.open();
+  await Promise.allSettled([starting, closing]);
+  const { state, report } = JSON.parse(kept.at(-1) ?? "");
+  assert.deepEqual([state, report], ["failed", null]);
 });
 
 test("with nothing that counts, the mirror node is not even asked", async () => {

@@ -1,5 +1,8 @@
-/** Counters on the page, by `<type>/<id>`, and when each was last set from outside. */
-const setTimes = new Map<string, number>();
+/**
+ * Counters on the page, by `<type>/<id>`: when each was last set from outside, and the UTC day that it
+ * is of, where that was said.
+ */
+const lastSet = new Map<string, { readonly at: number; readonly day: string | undefined }>();
 const numbers = new Intl.NumberFormat("en");
 const places = (key: string): NodeListOf<Element> =>
   document.querySelectorAll(`[data-counter="${CSS.escape(key)}"]`);
@@ -10,9 +13,9 @@ export function counterOf(key: string): number | undefined {
   return text == null ? undefined : Number(text.replaceAll(",", ""));
 }
 
-/** Shows a counter as the service sent it. */
-export function setCounter(key: string, value: number): void {
-  setTimes.set(key, performance.now());
+/** Shows a counter as the service sent it. @param day the UTC day that it is of, `2026-11-20` */
+export function setCounter(key: string, value: number, day?: string): void {
+  lastSet.set(key, { at: performance.now(), day });
   expectCounter(key, value);
 }
 
@@ -23,5 +26,10 @@ export function expectCounter(key: string, value: number): void {
 
 /** Whether the service sent this counter after a moment of `performance.now()`. */
 export function wasSetSince(key: string, moment: number): boolean {
-  return (setTimes.get(key) ?? Number.NEGATIVE_INFINITY) > moment;
+  return (lastSet.get(key)?.at ?? Number.NEGATIVE_INFINITY) > moment;
+}
+
+/** Whether the service said that this counter is of a UTC day. @param at an instant of it, epoch milliseconds */
+export function isOfDay(key: string, at: number): boolean {
+  return lastSet.get(key)?.day === new Date(at).toISOString().slice(0, 10);
 }

@@ -37,7 +37,7 @@ async function follow(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       for await (const { event, data } of service.live({ signal, onOpen })) {
-        if (event === "counter") setCounter(`${data.type}/${data.id}`, data.totalVotes);
+        if (event === "counter") setCounter(`${data.type}/${data.id}`, data.totalVotes, data.day);
         else void reread();
       }
     } catch {

@@ -1,5 +1,5 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
-import { setCounter, wasSetSince } from "./counters.ts";
+import { isOfDay, setCounter, wasSetSince } from "./counters.ts";
 import { nameLocalTimes, setClock } from "./page-clock.ts";
 import { deadline } from "./service.ts";
 
@@ -78,7 +78,9 @@ async function readOnce(): Promise<void> {
       star.dataset.pending = "passed over";
       continue;
     }
-    const begins = isNewDay && !counter.startsWith("event/") ? "0" : undefined;
+    // A late reading finds stars of the new day that the live stream has brought.
+    const isZero = isNewDay && !counter.startsWith("event/") && !isOfDay(counter, Number(now));
+    const begins = isZero ? "0" : undefined;
     const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.
     if (shown !== undefined && !wasSetSince(counter, askedAt))
