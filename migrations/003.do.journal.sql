@@ -127,6 +127,8 @@ create table outbox (
 );
 -- Star ids are UUIDv7: their order is the order of acceptance.
 create index outbox_unpublished on outbox (star_id) where state <> 'published';
+-- A million stars that wait for one topic are not read through to find one for the other.
+create index outbox_unpublished_by_topic on outbox (topic, star_id) where state <> 'published';
 create unique index outbox_sequence on outbox (topic_id, sequence_number) where state = 'published';
 
 -- Whether messages of a project's stars bear a ledger id. In plpgsql a statement that does not get

@@ -441,8 +441,9 @@ begin
 end
 $$;
 
--- Records stars accepted before an instant and not published as findings, and resolves those that
--- are published by now.
+-- Records stars accepted before an instant and not published as findings, the oldest first, and
+-- resolves those that are published by now. At most `stars_max` are open: each call looks at every
+-- open one, and half a million of them would never be resolved within a statement's time.
 create function note_missing_stars(accepted_before bigint, stars_max integer) returns void
 language sql as $$
   insert into publishing_finding (kind, star_id, detail)
@@ -450,7 +451,8 @@ language sql as $$
   from outbox where state <> 'published' and star_id < first_star_id(accepted_before)
     and not exists (select from publishing_finding known
       where known.star_id = outbox.star_id and known.kind = 'missing' and known.topic_id is null)
-  order by star_id limit stars_max
+  order by star_id limit greatest(0, stars_max - (select count(*) from publishing_finding
+    where kind = 'missing' and topic_id is null and resolved_at is null))
   on conflict do nothing;
   update publishing_finding set resolved_at = now_ms()
   from outbox

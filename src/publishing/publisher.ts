@@ -90,10 +90,13 @@ export async function startPublisher(parts: PublisherParts) {
         alerts.raise("configuration", error.message, UNFIT);
       },
     );
-    alerts.pending(await pendingPublications(sql));
     await openCuredGates(context);
-    if (closing.signal.aborted) return;
-    await reportAlarms(sql, context.outbox.holder, alerts.raised());
+    try {
+      alerts.pending(await pendingPublications(sql));
+    } finally {
+      // Also where millions wait, which cannot be counted in a statement's time.
+      if (!closing.signal.aborted) await reportAlarms(sql, context.outbox.holder, alerts.raised());
+    }
   };
   const sweep = async (): Promise<void> => {
     await context.failpoint("sweep.scan");
@@ -177,16 +180,14 @@ async function openCuredGates({ outbox, clock, lanes }: PublisherContext): Promi
   }
 }
 
-/** Armed or not is asked at each passing: arming may come later than the publisher. */
-const atFailpoint: PublishContext["failpoint"] = (name) => armed?.(name);
-
 function compose(
   parts: PublisherParts,
   alerts: PublishContext["alerts"],
   closing: AbortSignal,
 ): { readonly context: PublisherContext; readonly followers: readonly TopicFollower[] } {
   const { sql, topic, mirror, topics, leaseMs = bounds.publishLeaseMs } = parts;
-  const { clock = createLedgerClock(), failpoint = atFailpoint } = parts;
+  // Armed or not is asked at each passing: arming may come later than the publisher.
+  const { clock = createLedgerClock(), failpoint = (name) => armed?.(name) } = parts;
   const room = bulkhead(bounds.publishInFlightMax, 2 * bounds.publishBatchMax);
   const follow = (topicId: string, kind: TopicKind): TopicFollower =>
     followTopic({

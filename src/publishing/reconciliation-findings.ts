@@ -32,7 +32,7 @@ export interface Finding {
 
 /** Accepted stars are published in seconds; an outage of this length is one to write down. */
 const MISSING_AFTER_MS = 10 * 60_000;
-/** After a long outage the first thousand say it all. */
+/** Open at the same time: after a long outage the first thousand say it all. */
 const MISSING_MAX = 1_000;
 /** A topic of a million messages takes 200 rounds of five seconds: 17 minutes. */
 const PLACES_PER_ROUND = 5_000;

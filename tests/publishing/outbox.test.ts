@@ -23,6 +23,7 @@ import {
   releaseStar,
 } from "../../src/publishing/outbox.ts";
 import type { Sql } from "../../src/store/postgres.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { boxStar, clockIsSetBack, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
 
 /** What Postgres itself lets a publisher do, whatever the publisher believes. */
@@ -52,6 +53,24 @@ async function sentAttempt(): Promise<Attempt> {
   const attempt = await storeSigned(mine, await reserveId(mine, starId, by), signed);
   return countSend(mine, attempt);
 }
+
+test("what waits for one topic is not read through to find what waits for the other", async () => {
+  const waiting = 300;
+  for (let i = 0; i < waiting; i++) await rig.box("event");
+  const alone = await reserveConnection(rig.sql);
+  try {
+    await alone`begin`;
+    const outbox = { ...mine, sql: alone };
+    assert.deepEqual(await leaseStars(outbox, { topic: "asset", limit: 10, working: [] }), []);
+    const [read] = await alone<{ rows: number }[]>`
+      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
+      where relname = 'outbox'`;
+    assert.ok(read !== undefined && read.rows < waiting, `${read?.rows} rows read`);
+  } finally {
+    await alone`rollback`;
+    alone.release();
+  }
+});
 
 test("stars are taken up oldest first, and by one holder at a time", async () => {
   const stars = [await rig.box(), await rig.box(), await rig.box()];

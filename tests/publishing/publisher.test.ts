@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import { bounds } from "../../src/bounds.ts";
 import { ConfigurationError } from "../../src/config.ts";
+import { newStarId } from "../../src/journal/star-id.ts";
 import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import { MirrorClient, type MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { ed25519Key } from "../../src/local/hedera/keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { listAlarms } from "../../src/publishing/alarms.ts";
 import type { PublishFailpoint } from "../../src/publishing/context.ts";
+import { pendingPublications } from "../../src/publishing/outbox.ts";
 import { createWakeQueue } from "../../src/publishing/queue.ts";
 import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
@@ -190,6 +192,20 @@ test("two workers, the account ran dry and was filled: no alarm stands once all 
   await live.published(stars, 30_000);
   await until("neither does any more", async () => (await alarmed()) === 0, 10_000);
   await Promise.all(workers.map((worker) => worker.close()));
+});
+
+test("what a worker has raised is listed also where the stars that wait cannot be counted", async () => {
+  const own = await openLive();
+  for (const { faults } of own.network.hedera.nodes) {
+    faults.inject({ kind: "refuse", code: "INSUFFICIENT_PAYER_BALANCE", calls: "all" });
+  }
+  // No age can be read of it; millions cannot be counted in a statement's time.
+  await own.sql`insert into outbox (star_id, topic, message) values (${newStarId(1)}, 'event', '{')`;
+  await assert.rejects(pendingPublications(own.sql));
+  const publisher = await openPublisher(own.place, { sweepEveryMs: 200 });
+  await until("it is listed", async () => (await listAlarms(own.sql)).length > 0, 10_000);
+  await publisher.close();
+  await own.close();
 });
 
 test("a worker that reads a long topic stops at once", async () => {

@@ -6,6 +6,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { acceptLoss, journalStatus } from "../../src/publishing/journal-behind.ts";
+import { publishStar } from "../../src/publishing/publish-star.ts";
 import { publishingState } from "../../src/publishing/publishing-state.ts";
 import {
   auditTopics,
@@ -218,6 +219,22 @@ test("an overdue star is a finding until it is published, which resolves it", as
   const state = await publishingState(rig.sql);
   assert.deepEqual([state.findings, state.lastFindings[0]?.starId], [0, starId]);
   assert.ok(state.lastFindings[0]?.resolvedAt);
+});
+
+test("of many overdue stars the oldest are findings, and the next ones when those are published", async () => {
+  const stars = [await rig.box(), await rig.box(), await rig.box()];
+  const note = () => rig.sql`select note_missing_stars(1_795_161_700_000, 2)`;
+  const openStars = async () =>
+    (await lastFindings(rig.sql, 0)).map(({ starId }) => starId).reverse();
+  for (let i = 0; i < 3; i++) await note();
+  assert.deepEqual(await openStars(), stars.slice(0, 2));
+  const publisher = rig.publisher();
+  const [oldest] = await publisher.lease();
+  assert.ok(oldest);
+  await publishStar(publisher.context, oldest);
+  await publisher.context.readToEnd(TOPICS.event);
+  for (let i = 0; i < 2; i++) await note();
+  assert.deepEqual(await openStars(), stars.slice(1));
 });
 
 test("an open finding is shown, however many newer ones are resolved", async () => {
