@@ -11,6 +11,9 @@ import type { VirtualTime } from "./virtual-time.ts";
 /** What every answer of the service comes within, milliseconds. */
 const ANSWER_WITHIN_MS = 3_500;
 const TRIES_MAX = 5;
+/** In half of the worlds all stay away for a while, after so many votes on average. */
+const VOTES_TO_A_LULL = 60;
+const LULL_MS = 25_000;
 
 /** A vote that a client wants to cast, with the key that it uses for all its tries. */
 export interface Wanted {
@@ -36,12 +39,14 @@ export class Clients {
   asked = 0;
   accepted = 0;
   readonly #parts: ClientsParts;
+  readonly #hasLulls: boolean;
   #open = 0;
   #keys = 0;
 
   constructor(parts: ClientsParts, wallets: readonly number[]) {
     this.#parts = parts;
     this.wallets = wallets;
+    this.#hasLulls = parts.random.chance(0.5);
   }
 
   /** Whether anyone waits for an answer, or is about to ask again. */
@@ -63,7 +68,9 @@ export class Clients {
     // Two tabs.
     if (random.chance(0.03)) this.ask(wanted);
     const pauseMs = random.chance(0.1) ? random.between(0, 500) : random.between(0, 20);
-    time.in(pauseMs, null, () => this.voteUntil(votes));
+    const isLull = this.#hasLulls && random.chance(1 / VOTES_TO_A_LULL);
+    const lullMs = isLull ? LULL_MS * random.next() : 0;
+    time.in(pauseMs + lullMs, null, () => this.voteUntil(votes));
   }
 
   /** One vote, of a wallet that may be given, on a thing that may be. */
@@ -96,7 +103,7 @@ export class Clients {
     }
     const web = random.pick(serving);
     const { wallet, target, key } = wanted;
-    const asked: Asked = { wallet, target, key, at: time.now };
+    const asked: Asked = { wallet, target, key, at: time.now, clockReadAt: web.clockReadAt };
     judge.asked(asked);
     let isAnswered = false;
     const close = (): boolean => {

@@ -52,7 +52,7 @@ const SUDDEN = {
   "redis: flushed": 3_000,
   "journal: its clock jumps": 4_000,
   "journal: its clock gains": 500,
-  "journal: goes back": 5_000,
+  "journal: goes back": 3_000,
   "day: midnight": 5_000,
   "pass: granted": 500,
   "pass: ended": 1_500,
@@ -69,6 +69,8 @@ export type Called = keyof typeof LATENCY;
 /** How many of the kinds a seed has. */
 const IS_ON = 0.5;
 const LOCK_MS = 40_000;
+/** What a mirror node is behind by at most. */
+const BEHIND_MS = 60_000;
 
 /**
  * The faults of one seed. Each seed draws which kinds there are and how often, from hardly ever to
@@ -108,8 +110,8 @@ export class Faults {
       ...{ journal: spread(journal), redis: spread(redis), mirror: spread(mirror) },
       ...{ consensus: spread(consensus), queue: spread(queue) },
     };
-    this.slowConsensus = draw(0.05);
-    this.#behindMs = random.chance(IS_ON) ? random.between(0, 15_000) : 0;
+    this.slowConsensus = draw(0.3);
+    this.#behindMs = random.chance(IS_ON) ? BEHIND_MS * 60 ** -random.next() : 0;
   }
 
   /** Lets what happens by itself happen, until the faults are over. */

@@ -27,6 +27,8 @@ export interface Asked {
   readonly key: string | null;
   /** By the world's time. */
   readonly at: number;
+  /** When the process that is asked last read the database's clock; undefined: not yet. */
+  readonly clockReadAt: number | undefined;
 }
 
 /** A star that stands, and what was true at its commit. */
@@ -69,6 +71,8 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Longer than a request takes. */
 const REQUEST_MS = 4_000;
+/** A statement of a request reaches the database so soon, or never. */
+const ON_ITS_WAY_MS = 10_000;
 /** Every process that runs, and reaches the database, has noticed by then that its clock jumped. */
 const CLOCK_KNOWN_MS = 15_000;
 /** The database's clock is set back by so much at most: a statement on its way may commit as much later. */
@@ -95,9 +99,12 @@ export class Judge {
   readonly #byMessage = new Map<string, StarRow>();
   /** Requests by wallet and target, and stars that came of them. */
   readonly #requests = new Map<string, number>();
+  /** Those of the last seconds. */
+  readonly #asked = new Map<string, readonly Asked[]>();
   /** What ends have taken off each mint. */
   readonly #endedWeight = new Map<string, number>();
-  /** When the database's clock jumped last, and the journal went back, by the world's time. */
+  /** By the world's time: when the database's clock jumped last, all know of it, and the journal went back. */
+  #clockJumpedAt = Number.NEGATIVE_INFINITY;
   #clockKnownAt = Number.NEGATIVE_INFINITY;
   #wentBackAt = Number.NEGATIVE_INFINITY;
 
@@ -134,10 +141,11 @@ export class Judge {
     }
     const off = this.#parts.journal.now() - at;
     const isClockKnown = this.#parts.now() > this.#clockKnownAt;
-    if (isClockKnown && Math.abs(off) > REQUEST_MS && !this.#followsAt(row)) {
+    const request = `${wallet} ${row.target_type}/${row.target_id}`;
+    const isDated = isClockKnown || this.#isDatedKnowingly(request);
+    if (isDated && Math.abs(off) > REQUEST_MS && !this.#followsAt(row)) {
       this.#deny("P10", `star ${id} is ${off} ms old`);
     }
-    const request = `${wallet} ${row.target_type}/${row.target_id}`;
     const requests = (this.#requests.get(request) ?? 0) - 1;
     this.#requests.set(request, requests);
     if (requests < 0) this.#deny("P2", `${request}: more stars than requests`);
@@ -157,6 +165,19 @@ export class Judge {
     const known = this.#readings.get(wallet) ?? [];
     const isRead = known.some((read) => read.serials === serials && read.askedAt >= since);
     if (!isRead) this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
+  }
+
+  /** Whether all processes that were asked for it of late had read the clock since its last jump. */
+  #isDatedKnowingly(request: string): boolean {
+    const recent = this.#recent(request);
+    const isKnown = ({ at, clockReadAt = 0 }: Asked): boolean =>
+      Math.min(at, clockReadAt) > this.#clockJumpedAt;
+    return recent.length > 0 && recent.every(isKnown);
+  }
+
+  #recent(request: string): readonly Asked[] {
+    const since = this.#parts.now() - ON_ITS_WAY_MS;
+    return (this.#asked.get(request) ?? []).filter(({ at }) => at > since);
   }
 
   /** After the clock went back, a wallet's stars follow its last one, a millisecond each. */
@@ -315,13 +336,16 @@ export class Judge {
   }
 
   /** A client asks for a star. */
-  asked({ wallet, target }: Asked): void {
+  asked(asked: Asked): void {
+    const { wallet, target } = asked;
     const request = `${wallet} ${target.type}/${target.id}`;
+    this.#asked.set(request, [...this.#recent(request), asked]);
     this.#requests.set(request, (this.#requests.get(request) ?? 0) + 1);
   }
 
   /** The database's clock is another one from now on. */
   clockJumped(): void {
+    this.#clockJumpedAt = this.#parts.now();
     this.#clockKnownAt = this.#parts.now() + CLOCK_KNOWN_MS;
   }
 

@@ -9,6 +9,8 @@ import type { Owner, VirtualTime } from "./virtual-time.ts";
 
 /** The server's own limit of a statement. */
 const STATEMENT_TIMEOUT_MS = 1_800;
+/** A process that reads the clock waits no longer for it, and errs by less. */
+const CLOCK_WITHIN_MS = 1_000;
 
 export interface PortParts {
   readonly time: VirtualTime;
@@ -20,6 +22,8 @@ export interface PortParts {
   readonly crash: (owner: Owner) => void;
   /** Called with the newest epoch that a process learns. */
   readonly remember: (owner: Owner, epoch: string | null) => void;
+  /** Called when a process has read the database's clock, with when that was. */
+  readonly knowClock: (owner: Owner, readAt: number) => void;
 }
 
 /** Postgres, as processes reach it: statements may get lost on the way there, and answers on the way back. */
@@ -43,6 +47,7 @@ export class JournalPort {
     const { time, random, faults, note, crash } = this.#parts;
     const journal = this.#journal;
     const generation = this.generation;
+    const sentAt = time.now;
     return new Promise((resolve, reject) => {
       if (!owner.isAlive) return;
       const fail = (code: string, delayMs = faults.latency("journal")): void => {
@@ -91,7 +96,10 @@ export class JournalPort {
           const end = (): void =>
             attempt(() => {
               const rows = write();
+              const doneAt = time.now;
               answer(() => {
+                if (name === "clock" && time.now - sentAt < CLOCK_WITHIN_MS)
+                  this.#parts.knowClock(owner, doneAt);
                 const [row] = rows as readonly { readonly epoch?: string | null }[];
                 if (row?.epoch !== undefined) this.#parts.remember(owner, row.epoch);
                 resolve(rows);

@@ -24,7 +24,7 @@ import type { Owner, VirtualTime } from "./virtual-time.ts";
 const WEBS = 3;
 const WORKERS = 2;
 /** The first stars may be cast before there is a worker. */
-const WORKERS_LATE_MS = 20_000;
+const WORKERS_LATE_MS = 12_000;
 /** As `web-connections.ts` waits before it serves. */
 const FIRST_STATE_MS = 2_000;
 const KEYS = { a: "alpha", b: "beta" } as const;
@@ -42,6 +42,8 @@ export interface Process extends Owner {
   onClose?: () => void;
   /** The newest epoch of the journal that it has seen. */
   epoch?: string | null;
+  /** When it last read the database's clock, by the world's time. */
+  clockReadAt?: number;
   /** What clients wait for: each is called when the process dies. */
   readonly asked: Set<() => void>;
 }
@@ -86,7 +88,7 @@ export class Processes {
   startAll(): void {
     const { time, random } = this.#parts;
     for (let slot = 0; slot < WEBS; slot += 1) this.#start("web", slot);
-    const afterMs = random.chance(0.3) ? random.between(0, WORKERS_LATE_MS) : 0;
+    const afterMs = random.chance(0.5) ? random.between(0, WORKERS_LATE_MS) : 0;
     for (let slot = 0; slot < WORKERS; slot += 1)
       time.in(afterMs, null, () => this.#startRested("worker", slot));
   }
