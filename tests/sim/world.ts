@@ -414,7 +414,7 @@ class World {
   #goBack(): void {
     if (this.#copies.length === 0) return;
     // Where all stands still meanwhile, nothing is on its way any more, and no worker need notice.
-    const isAtRest = this.#random.chance(0.3);
+    const isAtRest = this.#random.chance(0.4);
     const noticed = isAtRest ? this.#copies : this.#copies.filter((each) => this.#isNoticed(each));
     const isSameServer = noticed.length > 0 && (isAtRest || this.#random.chance(0.7));
     const copy = this.#random.pick(isSameServer ? noticed : this.#copies);
@@ -437,7 +437,7 @@ class World {
   /** All stands still, and starts again together; the mirror node may answer later than the others. */
   #rest(): void {
     this.#processes.restUntil = this.#time.now + REST_MS;
-    if (this.#random.chance(0.5)) return;
+    if (this.#random.chance(0.2)) return;
     this.#time.in(REST_MS - SHORTLY_MS, null, () => this.#faults.last("mirror: away"));
   }
 
