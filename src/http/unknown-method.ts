@@ -15,7 +15,8 @@ const METHOD = "UNKNOWN";
  */
 const READ: Readonly<Record<string, RegExp>> = {
   HPE_INVALID_METHOD: /(?<!\S)\S*$/,
-  HPE_INVALID_CONSTANT: /(?<!\S)\S+ \S+ +HTTP$/,
+  // Where the parser knows the word as HTTP's, something else of the line is wrong.
+  HPE_INVALID_CONSTANT: new RegExp(String.raw`(?<!\S)\S+(?<!${METHODS.join("|")}) \S+ +HTTP$`),
   HPE_INVALID_VERSION: /(?<!\S)\S*PRI \S+ +HTTP\/1\.[01]\r\n$/,
 };
 
@@ -41,8 +42,7 @@ export function unknownMethodRequest({
   const start = READ[code]?.exec(packet.slice(0, bytesParsed))?.index;
   if (start === undefined) return undefined;
   const { word, target = "", headers = "" } = HEAD.exec(packet.slice(start))?.groups ?? {};
-  // Where the parser knows the word, something else of the line is wrong.
-  if (word === undefined || METHODS.includes(word)) return undefined;
+  if (word === undefined) return undefined;
   return requestOf(target, headers.split("\r\n").map(pairOf));
 }
 

@@ -142,13 +142,22 @@ test("exports behind another reply of their connection hold no place until their
   const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
   const { hostname, port } = new URL(server.url);
   const path = `/exports/${rig.day(1)}`;
-  const socket = connect(Number(port), hostname);
-  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-  // More of each than the buffers of a reply hold.
-  for (const connection of [...Array(4).fill("keep-alive"), "close"])
-    socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-999999\r\nConnection: ${connection}\r\n\r\n`,
-    );
+  const pipeline = (): Socket => {
+    const socket = connect(Number(port), hostname);
+    socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    // More of each than the buffers of a reply hold.
+    for (const connection of [...Array(4).fill("keep-alive"), "close"])
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nRange: bytes=0-999999\r\nConnection: ${connection}\r\n\r\n`,
+      );
+    return socket;
+  };
+  // One that leaves before its turn keeps none from the next.
+  const leaver = pipeline();
+  await quiet(rig);
+  leaver.destroy();
+  await quiet(rig);
+  const socket = pipeline();
   await quiet(rig);
   const other = await fetch(`${server.url}${path}`, { headers: { range: "bytes=0-0" } });
   assert.equal(other.status, 206);

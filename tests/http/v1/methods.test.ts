@@ -113,6 +113,8 @@ test("a word that Node does not know is answered the same after a body with spac
     const statuses = [...reply.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     assert.deepEqual(statuses, ["405", "405"], word);
   }
+  // Here the version alone is wrong.
+  assert.match(await raw(`${post}GET /v1/events HTTP:1.1\r\n\r\n`), /HTTP\/1\.1 400 /);
 });
 
 test("unannounced bytes after a GET are a bad request, not another method", async () => {
