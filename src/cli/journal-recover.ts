@@ -38,6 +38,7 @@ export const recoverCommand = command({
     ]);
     const mirror = await openMirror(args, settings.MIRROR_NODE_URL);
     const bar = progressBar(process.stderr);
+    let recovered: Recovered | undefined;
     try {
       const exports = await openExports(args.export, args["from-url"]);
       const topics = { event, asset };
@@ -55,7 +56,7 @@ export const recoverCommand = command({
           onProgress: bar.show,
         });
       };
-      const recovered = await alone(url, work, (held) =>
+      recovered = await alone(url, work, (held) =>
         args["dry-run"] ? withDatabase(held) : act(HOW, held, endOf),
       );
       const isInDoubt = recovered.unprovable.length > 0;
@@ -65,7 +66,8 @@ export const recoverCommand = command({
       bar.end();
       await mirror.close();
       // Where it fails, a statement may go on at Postgres, and its connection would keep this process.
-      setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref();
+      // Where it does not, what is printed may have to wait for its reader.
+      if (recovered === undefined) setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref();
     }
   },
   text: recoveredText,
@@ -103,7 +105,7 @@ async function alone<T>(
 const LOCK_LOST =
   "the connection was cut that keeps other recoveries out: run `journal recover` again";
 
-/** Time to print what there is to say. */
+/** Time to print the one line that says why it failed. */
 const ENDS_WITHIN_MS = 1_000;
 
 const HOW = { name: "journal.recover", subject: "journal" };

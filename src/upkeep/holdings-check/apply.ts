@@ -6,7 +6,7 @@ import type { MintEnd } from "../../journal/mint-end.ts";
 import { RAISED, runStatement, type Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 
-/** `release_claims` stopped because a star waits for it. */
+/** `release_claims` stopped because a star waits for it, or seasons are changed for long. */
 const GAVE_WAY = ["55P03", "40P01"];
 /** On a busy mint stars queue for its total, and the check among them. */
 const TRIES_MAX = 3;
