@@ -75,6 +75,30 @@ for (const moment of ["starting", "stopping"]) {
   });
 }
 
+for (const moment of ["starting", "closing"]) {
+  test(`a person who presses Ctrl-C again, and again, ends what is ${moment} at once, with exit status 1`, async () => {
+    const mode = moment === "closing" ? ["slow-stopping"] : [];
+    const child = spawn(process.execPath, [...nodeArguments(STARTING), ...mode], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let said = "";
+    let pressing: NodeJS.Timeout | undefined;
+    child.stdout.on("data", (text) => {
+      said += text;
+      if (said.endsWith(`${moment}\n`)) pressing = setInterval(() => child.kill("SIGINT"), 300);
+    });
+    await once(child.stdout, "data");
+    if (moment === "closing") {
+      child.kill("SIGINT");
+      child.stdin.end();
+    }
+    const ended = await once(child, "exit");
+    clearInterval(pressing);
+    assert.deepEqual(ended, [1, null]);
+    assert.equal(said, moment === "closing" ? "starting\nclosing\n" : "starting\n");
+  });
+}
+
 test("a start that fails after a signal has nothing to report; one that fails by itself says why in one line", async () => {
   for (const isAsked of [true, false]) {
     const child = spawn(process.execPath, [...nodeArguments(STARTING), "failing"]);
