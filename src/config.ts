@@ -119,10 +119,8 @@ export const settings = z.object({
     )
     .optional()
     .describe("Consensus nodes, host:port=0.0.3,…; default: the network's own."),
-  MIRROR_NODE_URL: z
-    .string()
-    .refine((text) => !/[^\s,][\s;|]+\w+:\/\//.test(text), "must be comma-separated URLs")
-    .pipe(list)
+  MIRROR_NODE_URL: list
+    .refine((urls) => !urls.some((url) => SEVERAL_URLS.test(url)), "must be comma-separated URLs")
     .pipe(z.array(baseUrl).min(1, "must name one URL at least"))
     .optional()
     .describe("Mirror node base URL, one or several, comma-separated."),
