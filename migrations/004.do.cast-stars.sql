@@ -34,7 +34,7 @@
 -- counters would cost a single star a tenth of its time (`note_changed`, 009.do.operations.sql).
 create function cast_stars(turns json, not_after bigint, ends json default null)
 returns table (star_id uuid, outcome text, total_votes bigint)
-language plpgsql security definer set starboard.notes_itself = 'on' as $$
+language plpgsql security definer as $$
 #variable_conflict use_column
 declare
   today date := utc_day(now_ms());
@@ -48,6 +48,8 @@ begin
   if now_ms() > not_after then
     raise exception 'the deadline of this batch has passed' using errcode = 'SB408';
   end if;
+  -- No clause of the function: only a superuser may name a setting of our own there.
+  perform set_config('starboard.notes_itself', 'on', true);
   perform hold_seasons();
   if ends is not null then
     ended_weight := end_for_star((turns->0->>'id')::uuid, ends->>'mint', ends->'entries');
@@ -225,6 +227,7 @@ begin
     raise exception 'claimed, bound or released meanwhile'
       using errcode = 'SB409', detail = array_to_string(lost, E'\n');
   end if;
+  perform set_config('starboard.notes_itself', 'off', true);
   perform note_change(kind) from (select distinct unnest(kinds) as kind) as changed;
 end
 $$;

@@ -5,6 +5,8 @@
  */
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { createClient } from "redis";
 import { suite } from "uvu";
 import { readSettings } from "../../src/config.ts";
@@ -262,6 +264,27 @@ test("a Postgres that is away, lacks the database, or has another schema", async
   url.pathname = "/postgres";
   const empty = await failed(network, { DATABASE_URL: url.href });
   assert.match(empty.get("postgres")?.fix ?? "", /starboard migrate/);
+});
+
+test("a pooler that refuses the settings of a connection leads to Postgres itself", async ({
+  network,
+}) => {
+  const refusal = "SFATAL\0C08P01\0Munsupported startup parameter: bytea_output\0\0";
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + refusal.length);
+  const pooler = createServer((socket) =>
+    socket.once("data", () =>
+      socket.end(Buffer.concat([Buffer.from("E"), length, Buffer.from(refusal)])),
+    ),
+  ).listen(0, "127.0.0.1");
+  await once(pooler, "listening");
+  const { port } = pooler.address() as AddressInfo;
+  const wrong = await failed(network, {
+    DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/starboard`,
+  });
+  pooler.close();
+  assert.match(wrong.get("postgres")?.message ?? "", /bytea_output/);
+  assert.match(wrong.get("postgres")?.fix ?? "", /^set DATABASE_URL to Postgres itself/);
 });
 
 test("a login without rights in the database is told which role it needs", async ({ network }) => {

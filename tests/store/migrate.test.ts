@@ -23,7 +23,7 @@ import {
 } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { OWNER, testDatabase } from "../support/postgres.ts";
 import { type CommandResult, starboard } from "../support/starboard.ts";
 
 const test = suite<{ url: string; sql: Sql; close: () => Promise<void> }>("migrate");
@@ -51,6 +51,15 @@ test("a database of this build is current, and migrating it again applies no fil
 }) => {
   assert.equal(await schemaState(sql), "current");
   assert.deepEqual(await migrate(url), []);
+});
+
+test("it was migrated by an owner without a superuser's rights, as deploy/README.md makes one", async ({
+  sql,
+}) => {
+  const owners = await sql`
+    select distinct rolname, rolsuper from pg_proc join pg_roles on pg_roles.oid = proowner
+    where pronamespace = 'public'::regnamespace`;
+  assert.deepEqual([...owners], [{ rolname: OWNER, rolsuper: false }]);
 });
 
 test("starboard migrate refuses a database of another build", async ({ url, sql }) => {
@@ -161,7 +170,8 @@ test("a month's partition is made beside a long reader of the journal, as `parti
   });
   await reader.end();
   const made = await catalogueOf(sql, "star_2031_05");
-  await sql.unsafe(`drop table star_2031_05;
+  await sql.unsafe(`set local role ${OWNER};
+    drop table star_2031_05;
     create table star_2031_05 partition of star for values from ('2031-05-01') to ('2031-06-01')`);
   assert.deepEqual(made, await catalogueOf(sql, "star_2031_05"));
   assert.ok(made.some((line) => line.startsWith("trigger")));

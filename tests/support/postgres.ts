@@ -20,7 +20,7 @@ export interface TestDatabase {
 
 /**
  * A fresh database of its own on a test server: the one that
- * `STARBOARD_TEST_DATABASE_URL` names (its role may create databases), else a
+ * `STARBOARD_TEST_DATABASE_URL` names (its role may create databases and roles), else a
  * throw-away one that ends with this process.
  *
  * @param migrated with all of `migrations/` applied; cloned, so it costs the same
@@ -30,8 +30,10 @@ export async function testDatabase({ migrated = false } = {}): Promise<TestDatab
   const name = `starboard_test_${randomUUID().replaceAll("-", "")}`;
   const admin = administration(server);
   const template = migrated ? await migratedTemplate(server) : "template0";
+  const owner = migrated ? admin`owner ${admin(OWNER)}` : admin``;
   // Copying files takes a third of the time that writing each page to the log takes.
-  await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
+  await admin`
+    create database ${admin(name)} ${owner} template ${admin(template)} strategy file_copy`;
   const url = urlOf(server, name);
   const sql = connect(url, 4);
   return { url, sql, close: () => dropDatabase({ server, name, sql }) };
@@ -87,6 +89,9 @@ export async function startThrowAway(): Promise<LocalPostgres> {
   return { ...server, close };
 }
 
+/** Owns migrated databases and their tables, without a superuser's rights. */
+export const OWNER = "starboard_owner";
+
 const templates = new Map<string, Promise<string>>();
 
 /** The name of a database with all migrations applied, made once per server and set of migrations. */
@@ -111,8 +116,11 @@ async function makeTemplate(server: string): Promise<string> {
     if (found === undefined) {
       const { migrate } = await import("../../src/store/migrate.ts");
       await admin`drop database if exists ${admin(draft)} with (force)`;
-      await admin`create database ${admin(draft)} template template0`;
-      await migrate(urlOf(server, draft));
+      for (const role of ["starboard_app", "starboard_reader", OWNER]) {
+        await admin`create role ${admin(role)}`.catch(() => undefined);
+      }
+      await admin`create database ${admin(draft)} owner ${admin(OWNER)} template template0`;
+      await migrate(`${urlOf(server, draft)}?role=${OWNER}`);
       // Renamed last: a template of that name is whole.
       await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
     }

@@ -99,6 +99,8 @@ async function judgeLogin(sql: Sql): Promise<Finding> {
 
 const UNKNOWN_DATABASE = "3D000";
 const NOT_ALLOWED = "42501";
+/** A pooler refuses the settings of a connection by it. */
+const PROTOCOL_VIOLATION = "08P01";
 
 function unreachable(error: unknown): Finding {
   const message = reasonOf(error);
@@ -107,6 +109,9 @@ function unreachable(error: unknown): Finding {
     return wrong(message, "set it as it was, or take an empty database");
   }
   if (error instanceof RetryableError) {
+    if (codeOf(error.cause) === PROTOCOL_VIOLATION) {
+      return wrong(message, "set DATABASE_URL to Postgres itself, not to a pooler before it");
+    }
     return wrong(message, "start Postgres, and see that DATABASE_URL names its host and port");
   }
   if (code === UNKNOWN_DATABASE) {

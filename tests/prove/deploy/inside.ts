@@ -33,7 +33,8 @@ const PROOFS = { checks: checkFiles, compose: proveCompose, systemd: proveSystem
 const LOOK_BACK = `for id in $(docker ps -aq); do
   docker inspect -f '{{.Name}} {{json .State}}' $id
   docker logs --tail 20 $id 2>&1
-done`;
+done
+docker exec server journalctl --no-pager --lines 40 --unit 'starboard-*' 2>&1`;
 
 const [folder = "", roots = "", only = ""] = process.argv.slice(2);
 const run = (file: string, ...args: readonly string[]): string =>
