@@ -73,9 +73,9 @@ export async function serveHttp(
     if (newest.get(socket) === this) newest.delete(socket);
   }
   const server = createServer(SERVER_OPTIONS, (request, response) => {
+    if (!closeWithConnection(request, response)) return;
     newest.set(request.socket, response);
     response.on("close", forget);
-    closeWithConnection(request, response);
     if (isDraining) response.setHeader("Connection", "close");
     // A reply of which nothing waits is being made: that is our time.
     response.setTimeout(unreadMs, () => response.writableLength > 0 && response.destroy());

@@ -170,6 +170,24 @@ test("replies of a pipeline that wait for their turn end with the connection", a
   await own.close(1_000);
 });
 
+test("a connection on which very many replies wait is closed, and what came with them is not asked", async () => {
+  const { app, arrived } = build();
+  let asked = 0;
+  app.get("/counted", (c) => {
+    asked += 1;
+    return c.text("counted");
+  });
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  await arrived;
+  socket.write("GET /counted HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
+  socket.resume();
+  await until("the server has hung up", async () => socket.closed);
+  assert.equal(asked, 32);
+  await own.close(1_000);
+});
+
 test("what is refused on a connection comes after the replies to what was asked before it", async () => {
   for (const [refused, status] of [
     ["garbage", "400"],
