@@ -89,6 +89,8 @@ export async function serveHttp(
     response.writeHead(status, headers).end(text);
   });
   server.maxConnections = CONNECTIONS_MAX;
+  // Node would leave out those after the first 1,000 in silence: a second Host, or what a proxy adds.
+  server.maxHeadersCount = 0;
   if (socketAddress !== undefined) boundSocketsPerAddress(server, socketAddress);
   // By the app where it has a request for it: counted, with the headers of its path.
   const refuse = (socket: Duplex, code: BareCode, asked: Request | undefined): void =>

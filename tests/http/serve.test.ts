@@ -108,6 +108,7 @@ test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", asyn
     "",
     "Host: a\r\nHost: b\r\n",
     "Host: a\r\nhost: a\r\n",
+    `Host: a\r\n${"x:y\r\n".repeat(2_000)}Host: b\r\n`,
     "Host: a b\r\n",
     "Host: a/b\r\n",
   ]) {
@@ -125,6 +126,14 @@ test("HTTP/1.0 needs no host, and has one at most", async () => {
 test("431 HEADERS_TOO_LARGE for headers above 16 KiB", async () => {
   const reply = await raw(`GET /fast HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`);
   assertProblem(reply, 431, "HEADERS_TOO_LARGE");
+});
+
+test("every header that fits counts, also one that a proxy adds at the end", async () => {
+  const many = "x:y\r\n".repeat(2_000);
+  const reply = await raw(
+    `GET /fast HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${many}X-Request-Id: last\r\n\r\n`,
+  );
+  assert.match(reply, /\r\nx-request-id: last\r\n/i);
 });
 
 test("a target in absolute form is served by its path", async () => {
