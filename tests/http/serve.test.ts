@@ -117,6 +117,17 @@ test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", asyn
   }
 });
 
+test("400 INVALID_REQUEST for a target of more escapes than any address has", async () => {
+  const ask = (target: string) =>
+    raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  for (const one of ["%41", "%ff/", "%"]) {
+    assert.match(await ask(`/fast?q=${one.repeat(1_024)}`), /^HTTP\/1\.1 200 /);
+    assert.match(await ask(`/none/${one.repeat(1_024)}`), /^HTTP\/1\.1 404 /);
+    assertProblem(await ask(`/fast?q=${one.repeat(1_025)}`), 400, "INVALID_REQUEST");
+    assertProblem(await ask(`/none/${one.repeat(1_025)}`), 400, "INVALID_REQUEST");
+  }
+});
+
 test("HTTP/1.0 needs no host, and has one at most", async () => {
   assert.match(await raw("GET /fast HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 200 .*\r\n\r\nfast$/s);
   const two = await raw("GET /fast HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n");
