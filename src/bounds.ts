@@ -18,8 +18,8 @@ export const bounds = {
   starDeadlineMs: 3_000,
   /** A full page is 100 rows: 1,000 pages are 100,000 NFTs, more than a collection has. */
   mirrorPagesMax: 1_000,
-  /** A page of 100 NFTs with long metadata stays far below this. */
-  mirrorBodyBytesMax: 4 * 1024 * 1024,
+  /** 100 messages of 1 KiB are a fifth. A hostile answer of 4 MiB takes a second to parse, for all voters. */
+  mirrorBodyBytesMax: 1024 * 1024,
   /** Both collections of 60 stars: 600 stars a second at 100 ms an answer. */
   mirrorRequestsInFlightMax: 120,
   /** Work in the background leaves the mirror node to the stars. */

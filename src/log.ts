@@ -42,6 +42,7 @@ export function createLogger(
 ): Logger {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
   const stream = gathered(STANDARD_ERROR);
+  const write = (line: string): void => stream.write(harmless(line));
   const options = { level, name, redact: { paths, censor: "[redacted]" } };
   const hooks: LoggerOptions["hooks"] = {
     logMethod(words, method, weight) {
@@ -49,7 +50,18 @@ export function createLogger(
       if (weight >= WARN) stream.flush();
     },
   };
-  return pino({ ...options, hooks, ...(fields && { mixin: fields }) }, stream);
+  return pino({ ...options, hooks, ...(fields && { mixin: fields }) }, { ...stream, write });
+}
+
+/** What JSON holds as it is and a terminal obeys: controls, and what turns the direction of text. */
+const COMMANDS_TERMINAL = /[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The same JSON for a terminal that shows it: paths, names and messages are of others' choice. */
+export function harmless(json: string): string {
+  return json.replace(
+    COMMANDS_TERMINAL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** A logger that says nothing, for tests and short commands. */

@@ -21,7 +21,7 @@ async function run(script: string, readAfterMs = 0) {
   if (readAfterMs > 0) await new Promise((resolve) => setTimeout(resolve, readAfterMs));
   const written = await text(child.stderr);
   const lines = written.split("\n").slice(0, -1);
-  return { status: await ended, lines: lines.map((line): Line => JSON.parse(line)) };
+  return { status: await ended, written, lines: lines.map((line): Line => JSON.parse(line)) };
 }
 
 interface Line {
@@ -86,6 +86,14 @@ test("a warning does not wait at all", async () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
     process.kill(process.pid, "SIGKILL");`);
   assert.deepEqual(numbers(lines), [0, 1]);
+});
+
+test("a line commands no terminal, and says the same", async () => {
+  const msg = "\u001b[2J\u009b31m\u007f\u202eb\u00e4\ud83c\udf1f";
+  const { written, lines } = await run(`log.warn(${JSON.stringify(msg)});`);
+  assert.equal(lines[0]?.msg, msg);
+  assert.ok(!/[\x7f-\x9f\u202e]/.test(written), written);
+  assert.ok(written.includes("b\u00e4\ud83c\udf1f"), written);
 });
 
 test("secrets stay out of lines", async () => {

@@ -1,5 +1,6 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
 import { coerceError, RetryableError } from "../errors.ts";
+import { harmless } from "../log.ts";
 import { flag } from "./arguments.ts";
 
 /** A command as one file of `cli/` describes it; `--json` comes with it. */
@@ -33,7 +34,9 @@ export function command<const A extends ArgsDef, T>({
       try {
         refuseMore(context.args._, args);
         const result = await work(context.args);
-        const printed = context.args.json ? JSON.stringify(result) : printable(text(result));
+        const printed = context.args.json
+          ? harmless(JSON.stringify(result))
+          : printable(text(result));
         if (printed !== "") process.stdout.write(`${printed}\n`);
       } catch (error) {
         refuse(error);

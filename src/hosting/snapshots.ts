@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DAY_MS, endOfDay } from "../../actors/day.ts";
+import { DAY_MS, dayOf, endOfDay } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import type {
   DayStar,
@@ -110,6 +110,7 @@ function decode({ wallet, day }: WalletDayKey, text: string): readonly DayStar[]
   try {
     const [, rules, ofWallet, stars] = snapshotSchema.parse(JSON.parse(text));
     if (ofWallet !== wallet || rules !== rulesOn(day).version) return null;
+    if (stars.some(([, , at]) => dayOf(at) !== day)) return null;
     return stars.map(([id, target, at]) => ({ id, target, at }));
   } catch {
     return null;

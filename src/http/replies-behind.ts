@@ -5,20 +5,36 @@ import type { Socket } from "node:net";
 const behind = new WeakMap<Socket, Set<ServerResponse>>();
 
 /**
+ * Behind a stream they wait without end, at some 13 KB each, and a packet holds 1,700 requests. Clients
+ * send a page's files in one go, if they pipeline at all.
+ */
+const BEHIND_MAX = 32;
+
+/**
  * Closes a reply with its connection also where its turn has not come. Node closes the one that is being
  * sent alone: a stream behind it would stay open, and hold its place among all streams, without end.
+ * A connection on which too many wait is closed.
+ *
+ * @returns false where it is closed: then the request is not to be answered
  */
-export function closeWithConnection({ socket }: IncomingMessage, reply: ServerResponse): void {
-  if (reply.socket !== null) return;
+export function closeWithConnection({ socket }: IncomingMessage, reply: ServerResponse): boolean {
+  // The parser goes on to the end of the packet.
+  if (socket.destroyed) return false;
+  if (reply.socket !== null) return true;
   const known = behind.get(socket);
   const replies = known ?? new Set();
+  if (replies.size === BEHIND_MAX) {
+    socket.destroy();
+    return false;
+  }
   replies.add(reply);
   reply.once("socket", () => replies.delete(reply));
-  if (known !== undefined) return;
+  if (known !== undefined) return true;
   behind.set(socket, replies);
   socket.once("close", () => {
     for (const each of replies) each.destroy().emit("close");
   });
+  return true;
 }
 
 /**

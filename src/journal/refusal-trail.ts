@@ -49,7 +49,9 @@ export function createRefusalTrail(redis: Redis) {
   ): Promise<readonly TrailedRefusal[]> => {
     if (!redis.isReady) return [];
     const found = await runCommand(ask(), DEADLINE_MS).catch(() => null);
-    return (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
+    const trailed = (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
+    // Others may have written there: what has no instant cannot be shown.
+    return trailed.filter(({ at }) => !Number.isNaN(new Date(at).getTime()));
   };
   return {
     note(refused: RefusedStar): void {
@@ -70,5 +72,5 @@ interface Entry {
 }
 
 function readFields({ at, wallet, target, code }: Entry["message"]): RefusedStar {
-  return { at: Number(at) || 0, wallet: wallet ?? "", target: target ?? "", code: code ?? "" };
+  return { at: Number(at), wallet: wallet ?? "", target: target ?? "", code: code ?? "" };
 }

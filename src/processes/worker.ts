@@ -5,7 +5,7 @@ import { failpoint } from "../failpoint.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres } from "../http/dependencies.ts";
 import { healthRoutes } from "../http/health.ts";
-import { clientAddress } from "../http/middleware/client-address.ts";
+import { clientAddress, socketAddress } from "../http/middleware/client-address.ts";
 import { operatorAccess } from "../http/operator-access.ts";
 import { serveHttp } from "../http/serve.ts";
 import { exportSettings } from "../journal/export-settings.ts";
@@ -166,7 +166,8 @@ async function openPort(parts: {
   });
   const health = healthRoutes({ ...parts, access, dependencies: { postgres: checkPostgres(sql) } });
   const app = createApp({ log, metrics, mounts: [{ path: "/", app: health }] });
-  const server = await serveHttp(app, { host, port });
+  const sockets = socketAddress(settings.TRUSTED_PROXIES);
+  const server = await serveHttp(app, { host, port, socketAddress: sockets });
   return {
     url: server.url,
     close: () => server.close(bounds.drainMs),

@@ -1,3 +1,4 @@
+import { UUID } from "../uuid.ts";
 import type { KnownDatabase } from "./database-identity.ts";
 import { type Redis, readySoon, runCommand } from "./redis.ts";
 
@@ -9,6 +10,7 @@ import { type Redis, readySoon, runCommand } from "./redis.ts";
 export type EpochWitness = ReturnType<typeof createEpochWitness>;
 
 const KEY = "starboard:journal-epoch";
+const KEPT = /^([!-~]+) ([!-~]+)$/;
 /** By then all that was on its way when the last worker stopped has long landed or expired. */
 const KEPT_MS = 600_000;
 const DEADLINE_MS = 1_000;
@@ -20,8 +22,10 @@ export function createEpochWitness(redis: Redis) {
     async recall(): Promise<KnownDatabase | undefined> {
       try {
         await readySoon(redis, DEADLINE_MS);
-        const [identity, epoch] = (await runCommand(redis.get(KEY), DEADLINE_MS))?.split(" ") ?? [];
-        return identity && epoch ? { identity, epoch } : undefined;
+        const text = (await runCommand(redis.get(KEY), DEADLINE_MS)) ?? "";
+        const [, identity = "", epoch = ""] = KEPT.exec(text) ?? [];
+        // Others may have written there: what is no epoch would fail in Postgres, at each look.
+        return UUID.test(epoch) ? { identity, epoch } : undefined;
       } catch {
         return undefined;
       }

@@ -97,8 +97,9 @@ export function openRewardsQueue(url: string, log: Logger) {
     /** What was last written for it to remember. */
     async recall(): Promise<QueueMemory> {
       const text = (await ask(redis.get(MEMORY_KEY))) ?? "";
-      const [word = "", offeredSeq = "0"] = text.split("/");
-      return { text, word, offeredSeq: Number(offeredSeq) };
+      const [word = "", offeredSeq = ""] = text.split("/");
+      // Others may have written there: from a place that is none, stars are offered again.
+      return { text, word, offeredSeq: /^\d{1,15}$/.test(offeredSeq) ? Number(offeredSeq) : 0 };
     },
     /**
      * Called after the jobs it speaks of are added: then Redis loses it no later than any of them.

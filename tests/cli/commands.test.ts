@@ -116,13 +116,15 @@ test("catalog import, approve, reject and list", async () => {
   assert.match((await catalog("list", "token")).stdout, /^nothing yet\n$/);
 });
 
-test("a name commands no terminal and makes no line of its own; JSON has it as it is", async () => {
+test("a name commands no terminal and makes no line of its own; JSON says it as it is", async () => {
   const name = "\u001b[2J\u009b31mN\n0.0.8  faked";
   const path = file({ tokens: [{ id: "0.0.7", symbol: "S", name }] });
   assert.equal((await catalog("import", path)).exitCode, 0);
   const lines = (await catalog("list", "token")).stdout.split("\n");
   assert.deepEqual(lines.slice(1), ["0.0.7  \ufffd[2J\ufffd31mN 0.0.8 faked  -", ""]);
-  assert.equal(documentOf(await catalog("list", "token", "--json"))[0].name, name);
+  const asJson = await catalog("list", "token", "--json");
+  assert.equal(documentOf(asJson)[0].name, name);
+  assert.ok(!/\p{Cc}(?!$)/u.test(asJson.stdout), asJson.stdout);
 });
 
 test("catalog: refusals are one line, however many fields are bad", async () => {

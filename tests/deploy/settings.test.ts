@@ -109,6 +109,18 @@ test("the operator's key is at the workers alone", () => {
   assert.doesNotMatch(read("kubernetes/web.yaml"), /starboard-operator/);
 });
 
+test("systemd: what has the operator's key or the owner's login runs as another user than the web processes", () => {
+  const userOf = (unit: string) => /^User=(.+)$/m.exec(read(`systemd/${unit}.service`))?.[1];
+  const [web, work, migrate] = ["serve@", "work@", "migrate"].map((one) =>
+    userOf(`starboard-${one}`),
+  );
+  assert.notEqual(work, web);
+  assert.notEqual(migrate, web);
+  for (const user of [web, work, migrate]) {
+    assert.match(read("README.md"), new RegExp(`^useradd .* ${user}$`, "m"));
+  }
+});
+
 test("compose: pinned images, existing files, and processes without privileges", () => {
   for (const [name, { image, volumes = [], ...service }] of services) {
     for (const volume of volumes) {

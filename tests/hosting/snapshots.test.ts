@@ -138,6 +138,8 @@ const odd: Readonly<Record<string, (good: string) => string>> = {
   "of another wallet": (good) => good.replace(WALLET, "0.0.701"),
   "a star short": (good) => good.replace(/\[\["[^\]]+\],/, "["),
   "with a star too many": (good) => good.replace(/(\["[^\]]+\])\]\]/, "$1,$1]]"),
+  "with a star of no instant": (good) => good.replace(/\d{13}/, "9000000000000000"),
+  "with a star of another day": (good) => good.replace(/\d{13}/, "1"),
   "dated otherwise": (good) => good.replace(/\d{13}\]\]\]/, "1]]]"),
   "with what is no star's id": (good) => good.replace(/"[0-9a-f]{8}-/, '"'),
 };

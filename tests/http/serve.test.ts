@@ -108,11 +108,23 @@ test("400 INVALID_REQUEST for no host, two hosts, and a host that is none", asyn
     "",
     "Host: a\r\nHost: b\r\n",
     "Host: a\r\nhost: a\r\n",
+    `Host: a\r\n${"x:y\r\n".repeat(2_000)}Host: b\r\n`,
     "Host: a b\r\n",
     "Host: a/b\r\n",
   ]) {
     const reply = await raw(`GET /fast HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
     assertProblem(reply, 400, "INVALID_REQUEST");
+  }
+});
+
+test("400 INVALID_REQUEST for a target of more escapes than any address has", async () => {
+  const ask = (target: string) =>
+    raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  for (const one of ["%41", "%ff/", "%"]) {
+    assert.match(await ask(`/fast?q=${one.repeat(1_024)}`), /^HTTP\/1\.1 200 /);
+    assert.match(await ask(`/none/${one.repeat(1_024)}`), /^HTTP\/1\.1 404 /);
+    assertProblem(await ask(`/fast?q=${one.repeat(1_025)}`), 400, "INVALID_REQUEST");
+    assertProblem(await ask(`/none/${one.repeat(1_025)}`), 400, "INVALID_REQUEST");
   }
 });
 
@@ -125,6 +137,14 @@ test("HTTP/1.0 needs no host, and has one at most", async () => {
 test("431 HEADERS_TOO_LARGE for headers above 16 KiB", async () => {
   const reply = await raw(`GET /fast HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`);
   assertProblem(reply, 431, "HEADERS_TOO_LARGE");
+});
+
+test("every header that fits counts, also one that a proxy adds at the end", async () => {
+  const many = "x:y\r\n".repeat(2_000);
+  const reply = await raw(
+    `GET /fast HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${many}X-Request-Id: last\r\n\r\n`,
+  );
+  assert.match(reply, /\r\nx-request-id: last\r\n/i);
 });
 
 test("a target in absolute form is served by its path", async () => {
@@ -167,6 +187,24 @@ test("replies of a pipeline that wait for their turn end with the connection", a
   socket.destroy();
   await until("both streams are left", async () => left.length === 2);
   release();
+  await own.close(1_000);
+});
+
+test("a connection on which very many replies wait is closed, and what came with them is not asked", async () => {
+  const { app, arrived } = build();
+  let asked = 0;
+  app.get("/counted", (c) => {
+    asked += 1;
+    return c.text("counted");
+  });
+  const own = await serveHttp(app, ANYWHERE);
+  const socket = open(own);
+  socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  await arrived;
+  socket.write("GET /counted HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
+  socket.resume();
+  await until("the server has hung up", async () => socket.closed);
+  assert.equal(asked, 32);
   await own.close(1_000);
 });
 

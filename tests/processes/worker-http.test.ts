@@ -4,6 +4,8 @@
  * message of a stranger is put on the topic, and both are seen from outside.
  */
 import * as assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { test } from "uvu";
 import { freePort } from "../../src/local/free-port.ts";
@@ -12,6 +14,12 @@ import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 
 const TOKEN = "operator-token-of-this-test";
+
+/** Of another address than ours, so that none of these stands in the way of the test's own requests. */
+function silentSocket(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" });
+  return socket.on("error", () => undefined).resume();
+}
 
 test("healthz, readyz and metrics of a worker", async () => {
   const network = await startNetwork();
@@ -62,6 +70,14 @@ test("healthz, readyz and metrics of a worker", async () => {
   );
   assert.equal(await metric(/^starboard_publishing_oldest_pending_seconds (\d+)$/m), 0);
   assert.ok((await metric(/^starboard_process_resident_memory_bytes (\d+)$/m)) > 0);
+  const held = Array.from({ length: 256 }, () => silentSocket(port));
+  await Promise.all(held.map((socket) => once(socket, "connect")));
+  const more = silentSocket(port);
+  await until("a socket beyond those of one address is closed", () => more.closed);
+  // Those before it, which are silent too, are closed for that later.
+  assert.ok(held.every(({ closed }) => !closed));
+  for (const socket of held) socket.destroy();
+
   assert.equal(await worker.stop(), 0, worker.log());
   await network.close();
 });

@@ -1,11 +1,16 @@
 /** When stars may be sent on a database that is a copy. Method: the real tables, a ledger in memory. */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { silentLogger } from "../../src/log.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import { mayLackStars } from "../../src/publishing/journal-behind.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { settleInWithoutStars } from "../../src/store/database-identity.ts";
+import { createEpochWitness } from "../../src/store/epoch-witness.ts";
+import { closeRedis, openRedis, readySoon } from "../../src/store/redis.ts";
+import { testRedis } from "../support/redis.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
+import { SLACK_MS } from "../support/slack.ts";
 import { boxStar, eachOnRig, type Rig, TOPICS, textOf } from "./rig.ts";
 import { forgetful, witness } from "./witness.ts";
 
@@ -96,6 +101,33 @@ test("a worker that starts on a dump of before any worker had settled in waits, 
   rig.ledger.advance(180);
   await first.check();
   assert.equal(sends(first), "at once");
+});
+
+test("what others forged into Redis keeps no worker that starts from its topics", async () => {
+  await started().check();
+  const server = await testRedis();
+  const redis = openRedis(server.url, silentLogger);
+  try {
+    await readySoon(redis, SLACK_MS);
+    for (const forged of [
+      "7/1/1/1 no-uuid",
+      "7/1\0 01a1f88e-2c92-4a00-9861-bc1879f11b22",
+      "x",
+      "",
+    ]) {
+      // In the place of what the worker before has kept.
+      const recall = async () => {
+        await redis.set("starboard:journal-epoch", forged);
+        return createEpochWitness(redis).recall();
+      };
+      const knowledge = started({ ...forgetful, recall });
+      await knowledge.check();
+      assert.equal(sends(knowledge), "at once", forged);
+    }
+  } finally {
+    await closeRedis(redis);
+    await server.close();
+  }
 });
 
 test("a dump of stars before the first worker is known for a copy without a witness, for its web process was at home", async () => {

@@ -292,6 +292,21 @@ test("a Redis that has lost its last moments gets these again, and nothing else 
   assert.deepEqual(await waiting(queue), [...kept.slice(1), ...lost].sort());
 });
 
+test("a place that others forged into Redis is none: stars go on to be offered", async (stage) => {
+  const redisUrl = await emptyRedis();
+  const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(() => client.close());
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  const ids = await stars(stage, 3);
+  await until("these are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  const [word] = (await client.get("starboard:rewards:memory"))?.split("/") ?? [];
+  await client.set("starboard:rewards:memory", `${word}/1.5`);
+  ids.push(...(await stars(stage, 1)));
+  await until("all are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.deepEqual(await waiting(queue), ids.sort());
+});
+
 /** The journal goes back to its first two stars, as a standby that takes over and lacks the others. */
 async function goBack({ url, stops }: Stage, { withHandOff = true } = {}): Promise<void> {
   const owner = openPostgres(url, { connections: 1 });

@@ -20,10 +20,10 @@ import { jsonInPieces } from "./json-in-pieces.ts";
 
 const actorsQuery = z.strictObject({
   type: choice(ACTOR_TYPES),
-  // A NUL byte is no text to Postgres.
+  // A NUL byte is no text to Postgres; a title is no longer.
   q: z
     .string()
-    .regex(/^[^\0]*$/)
+    .regex(/^[^\0]{0,300}$/)
     .optional(),
   limit: limit(50),
   cursor: z.string().transform(readCursor).optional(),

@@ -129,7 +129,8 @@ function rangesBelow(
   const { from, below } = cursorOf(next);
   const serials = rows.map(({ serial }) => serial);
   const lowest = Math.min(...serials);
-  if (Number(below) !== lowest) return undefined;
+  // Of no rows it is infinite, as a serial of hundreds of digits is.
+  if (rows.length === 0 || Number(below) !== lowest) return undefined;
   const first = Number(from ?? 1);
   const rest = lowest - first;
   if (rest === 0 && from !== undefined) return [];

@@ -1,17 +1,48 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 import { every } from "../../service.ts";
 import { type Redis, runCommand } from "../../store/redis.ts";
 import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
 import type { DryReport } from "./dry-run.ts";
 
+const text = z.string();
+const count = z.number();
+const instant = z.number().refine((at) => !Number.isNaN(new Date(at).getTime()));
+const part = {
+  collection: text,
+  serial: count.nullable(),
+  starId: text.nullable(),
+  wallet: text.nullable(),
+  reason: text,
+};
+const mint = { event: text, kept: count, removed: count, weight: count, open: count };
+const release = {
+  event: text,
+  wallet: text,
+  collection: z.enum(["A", "B"]),
+  serial: count,
+  weight: count,
+  spare: count.nullable(),
+  starId: text,
+  owner: text.nullable(),
+  deleted: z.boolean(),
+  listedAt: instant,
+  readAt: instant,
+};
+const report = z.object({
+  mints: z.array(z.object({ ...mint, deferred: z.array(z.object(part)).readonly() })).readonly(),
+  releases: z.array(z.object(release)).readonly(),
+}) satisfies z.ZodType<DryReport>;
+const keptDryRun = z.object({
+  state: z.enum(["running", "done", "failed"]),
+  operator: text,
+  startedAt: instant,
+  report: report.nullable(),
+});
+
 /** The newest dry run of all processes. */
-export interface KeptDryRun {
-  readonly state: "running" | "done" | "failed";
-  readonly operator: string;
-  readonly startedAt: number;
-  readonly report: DryReport | null;
-}
+export type KeptDryRun = Readonly<z.output<typeof keptDryRun>>;
 
 /**
  * The check as an operator runs it: first a dry run, then the real one. Closing it ends a run
@@ -52,10 +83,13 @@ export function checkByHand(given: HoldingsCheckDeps & { readonly redis: Redis }
     return Promise.race([done.then(() => "done" as const), patience]);
   };
   return {
-    /** @throws RetryableError `UNAVAILABLE` when Redis is out of reach */
-    async lastDryRun() {
-      const text = await runCommand(redis.get(KEY), ANSWER_WITHIN_MS);
-      return text === null ? null : (JSON.parse(text) as KeptDryRun);
+    /**
+     * @returns null also for what others may have written there
+     * @throws RetryableError `UNAVAILABLE` when Redis is out of reach
+     */
+    async lastDryRun(): Promise<KeptDryRun | null> {
+      const kept = await runCommand(redis.get(KEY), ANSWER_WITHIN_MS);
+      return keptDryRun.nullable().catch(null).parse(parsed(kept));
     },
     /**
      * Starts one, and waits a moment for it.
@@ -93,4 +127,12 @@ export function checkByHand(given: HoldingsCheckDeps & { readonly redis: Redis }
       await Promise.allSettled(underWay.values());
     },
   };
+}
+
+function parsed(json: string | null): unknown {
+  try {
+    return JSON.parse(json ?? "null");
+  } catch {
+    return null;
+  }
 }

@@ -5,6 +5,8 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { silentLogger } from "../../../src/log.ts";
+import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
@@ -53,6 +55,22 @@ async function dryRun({ service, operator }: Context): Promise<string> {
   assert.equal((await logOf(service.sql, "holdings.dry-run"))[0]?.phase, "done");
   return text;
 }
+
+test("a dry run that others forged in Redis is none", async ({ service, operator }) => {
+  const redis = openRedis(service.redisUrl, silentLogger);
+  await until("Redis is there", () => redis.isReady);
+  const run = { state: "done", operator: "Eve", startedAt: 1, report: { mints: [], releases: [] } };
+  const html = { isEscaped: true, toString: "<script>" };
+  for (const forged of ["{", "7", { ...run, startedAt: 1e300 }, { ...run, operator: html }]) {
+    const text = typeof forged === "string" ? forged : JSON.stringify(forged);
+    await redis.set("starboard:console:holdings-dry-run", text);
+    const page = await operator.get("/ops/holdings/now");
+    assert.equal(page.status, 200, text);
+    assert.match(page.text, /There was none in the last hour/, text);
+  }
+  await redis.del("starboard:console:holdings-dry-run");
+  await closeRedis(redis);
+});
 
 test("a dry run shows what would be removed and which NFT would carry the +5, and writes nothing", async (context) => {
   const before = await written(context.service);

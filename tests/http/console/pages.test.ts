@@ -424,6 +424,25 @@ test("stored markup shows as text on every page", async (context) => {
   await sql`update event set approved_at = 0 where id = 'meetup'`;
 });
 
+test("a refusal that others forged in Redis breaks no page", async ({
+  operator,
+  service,
+  wallet,
+}) => {
+  const redis = openRedis(service.redisUrl, silentLogger);
+  await until("Redis is there", () => redis.isReady);
+  for (const at of ["1e300", "now"]) {
+    const forged = { at, wallet, target: `event/${at}${EVIL}`, code: "__proto__" };
+    await redis.xAdd("starboard:refusals", "*", forged);
+  }
+  await closeRedis(redis);
+  for (const path of ["/ops/feed", `/ops/wallets/${wallet}`]) {
+    const { status, text } = await operator.get(path);
+    assert.equal(status, 200, path);
+    assert.ok(!text.includes(EVIL), path);
+  }
+});
+
 test("the overview shows this process, its dependencies and refusals", async ({
   operator,
   service,

@@ -170,6 +170,7 @@ test("bad parameters are named, unknown actors are not found", async ({ service 
     [`cursor=${Buffer.from("x event-day").toString("base64url")}`, "cursor"],
     [`cursor=${Buffer.from(`${NO_STAR} x`).toString("base64url")}`, "cursor"],
     ["q=%00", "q"],
+    [`q=${"/".repeat(301)}`, "q"],
   ]) {
     const { status, body } = await send(service, `GET /ops/api/actors?${query}`, { token: TOKEN });
     assert.deepEqual([status, body.code, body.field], [400, "INVALID_REQUEST", field]);

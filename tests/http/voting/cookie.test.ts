@@ -275,6 +275,20 @@ test("an invalid session cookie and a missing one get different codes", async ({
   }
 });
 
+test("a cookie is read as it was set, wherever it stands among others", async ({ service }) => {
+  const { cookie } = await signedIn(service);
+  const [name = "", token = ""] = cookie.split("=");
+  const first = token.charCodeAt(0).toString(16);
+  for (const [given, left] of [
+    [`a=b; ${cookie}; c=d`, 5],
+    [`x${name}=y;${cookie}`, 5],
+    [`${name}=%${first}${token.slice(1)}`, -1],
+    [`x${cookie}`, -1],
+  ] as const) {
+    assert.equal(await remaining(service, given), left, given);
+  }
+});
+
 test("`cookie` is true or false, and false answers the token", async ({ service }) => {
   const wallet = await newWallet(service);
   const { body } = await send(service, "POST /voting/challenges", { json: { wallet: wallet.id } });

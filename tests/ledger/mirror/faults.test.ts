@@ -247,6 +247,14 @@ for (const framing of ["with its length", "in chunks"]) {
   });
 }
 
+test("a well-formed answer of more than 1 MiB is dropped too", async () => {
+  const padding = "x".repeat(1024 * 1024);
+  const page = { nfts: [], links: { next: null }, padding };
+  await withStubs([(response) => sendJson(response, 200, page)], async (mirror) => {
+    await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("too-long"));
+  });
+});
+
 test("a fault on the second page leaves no answer", async () => {
   const first = `/api/v1/accounts/${WALLET}/nfts?token.id=${A}&limit=100`;
   for (const [reply, fault] of [

@@ -142,6 +142,17 @@ test("a link to the first page again is refused", async () => {
   );
 });
 
+test("a link from an empty page to an endless serial is followed once, not split into ranges", async () => {
+  const next = `${FIRST}&serialnumber=lt:${"9".repeat(400)}`;
+  await withStubs(
+    [(response) => sendJson(response, 200, { nfts: [], links: { next } })],
+    async (mirror, [stub]) => {
+      await assert.rejects(serialsOf(mirror, WALLET, A), faultOf("link"));
+      assert.deepEqual(stub.asked, [FIRST, next]);
+    },
+  );
+});
+
 test("links that lead in a circle are refused", async () => {
   let page = 0;
   await withStubs(
