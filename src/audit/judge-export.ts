@@ -4,6 +4,7 @@ import { isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";
+import { ProvisionalChanged } from "./export-source.ts";
 import type { Judge } from "./judge.ts";
 import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
 import { judgeSlots, judgeStar } from "./judge-star.ts";
@@ -23,6 +24,8 @@ import {
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
  * counts the events' weights from it. The day book is empty afterwards.
+ *
+ * @throws ProvisionalChanged
  */
 export async function judgeExportDay(
   judge: Judge,
@@ -59,6 +62,8 @@ export async function judgeExportDay(
       if (hasHistory(judge, state)) addRelease(pendingOf(state, part.mint), part, day);
     } else if (part.kind === "export") {
       add([part]);
+    } else if (part.kind === "changing") {
+      throw new ProvisionalChanged(`the export of ${day}, which is not final, ${part.why}`);
     } else if (part.kind === "rejoined") {
       addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day });
     } else {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "./counters.ts";
-import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
+import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** What the public API publishes, and when it was read. */
 export interface Rankings {
@@ -48,8 +48,6 @@ const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
 export const PAGE = 100;
 /** 100,000 events: any real directory is far smaller. */
 const PAGES_MAX = 1_000;
-/** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
-export const CLOCK_DOUBT_MS = 5_000;
 const SECOND_MS = 1_000;
 
 /**
@@ -112,6 +110,5 @@ async function allPages<P extends { readonly hasMore: boolean }, T>(
 /** @returns the body and the reply's `Date` (this machine's clock where there is none) */
 async function ask(address: string, key: string): Promise<{ body: unknown; at: number }> {
   const reply = await fetchWithRetry(address, { authorization: `Bearer ${key}` });
-  const dated = Date.parse(String(reply.headers.date ?? ""));
-  return { body: await jsonOf(reply), at: Number.isFinite(dated) ? dated : Date.now() };
+  return { body: await jsonOf(reply), at: dateOf(reply) };
 }

@@ -15,9 +15,9 @@ import { compareRankings } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
-import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
+import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
-import { auditWorld } from "./audit-world.ts";
+import { type Auditing, auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
 import { KEYS, makeWorld, rechain, tell, type World } from "./world.ts";
 
@@ -136,6 +136,26 @@ for (const [what, wanted, forge] of [
       return signed([unchained, ...rest.slice(0, -1)], rest.at(-1), { chain: null });
     },
   ],
+  [
+    "a name that stands twice in a line",
+    /^a line as the format writes it$/,
+    ([header = "", star = "", ...rest]: string[]) => {
+      const twice = star.replace('"weight":', '"weight":99,"weight":');
+      return signed([header, twice, ...rest.slice(0, -1)], rest.at(-1));
+    },
+  ],
+  [
+    "a byte order mark",
+    /^a readable export$/,
+    ([header = "", ...rest]: string[]) =>
+      signed([`\ufeff${header}`, ...rest.slice(0, -1)], rest.at(-1)),
+  ],
+  [
+    "a star at the place of another",
+    /^lines after star /,
+    ([header = "", one = "", other = "", ...rest]: string[]) =>
+      signed([header, other, one, ...rest.slice(0, -1)], rest.at(-1)),
+  ],
 ] as const) {
   test(`${what} in an export`, async () => {
     const { mismatches } = await auditWorld(truth(), {
@@ -207,6 +227,83 @@ test("a removal that takes another weight than the rules, and one of what is sti
   const now = () => Date.parse(release.readAt);
   const since = await auditWorld(other, { withApi: false, now });
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
+});
+
+test("a removal that stands in an export twice, or before the stars", async () => {
+  const world = truth();
+  const [release] = world.releases;
+  assert.ok(release !== undefined);
+  world.releases.unshift(release);
+  const { byKind, mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(byKind, { export: 1 });
+  assert.match(String(mismatches[0]?.expected), /^lines after release /);
+  const onExports = (folder: string): void => {
+    const file = join(folder, `${release.releasedAt.slice(0, 10)}.ndjson`);
+    const [header = "", ...rest] = readFileSync(file, "utf8").trimEnd().split("\n");
+    const isRelease = (line: string) => line.includes('"kind":"release"');
+    const body = [...rest.filter(isRelease), ...rest.filter((line) => !isRelease(line))];
+    writeFileSync(file, `${[header, ...body].join("\n")}\n`);
+  };
+  const moved = await auditWorld(truth(), { withApi: false, onExports });
+  assert.ok(
+    moved.mismatches.some(
+      ({ expected, found }) =>
+        /^lines after release /.test(`${expected}`) && /^star /.test(`${found}`),
+    ),
+  );
+});
+
+/** What the list of exports says, forged; the exports themselves are true. */
+const listing = (forge: (list: ExportEntry[]) => readonly ExportEntry[]): Auditing => ({
+  isServed: true,
+  onAnswer: (path, body) =>
+    path === "/exports" ? { exports: forge((body as { exports: ExportEntry[] }).exports) } : body,
+});
+
+for (const field of ["stars", "releases", "sha256", "chain", "bytes"] as const)
+  test(`another ${field} of a day in the list of exports than in the export`, async () => {
+    const wrong = field === "sha256" || field === "chain" ? "7".repeat(64) : 9_999;
+    const forged = listing((list) => list.with(1, { ...(list[1] as ExportEntry), [field]: wrong }));
+    const { byKind, mismatches } = await auditWorld(truth(), forged);
+    assert.deepEqual(byKind, { export: 1 });
+    assert.equal(mismatches[0]?.found, String(wrong));
+    assert.match(String(mismatches[0]?.expected), new RegExp(`^${field} in the list `));
+  });
+
+test("a list of exports that says final what is not, or leaves a day before a final one open", async () => {
+  const today = listing((list) => {
+    const [open, final] = [list.at(-1), list.at(-2)] as [ExportEntry, ExportEntry];
+    return list.with(-1, { ...final, day: open.day });
+  });
+  const early = await auditWorld(truth(), today);
+  assert.ok(early.mismatches.some(({ expected }) => expected === "final in the list false"));
+  const second = listing((list) => {
+    const [open, final] = [list.at(-1), list[1]] as [ExportEntry, ExportEntry];
+    return list.with(1, { ...open, day: final.day });
+  });
+  const { mismatches } = await auditWorld(truth(), second);
+  assert.deepEqual(
+    mismatches.map(({ kind, expected }) => [kind, expected]),
+    [["export", "final in the list after a day that is not false"]],
+  );
+});
+
+test("days with stars that the list of exports leaves out", async () => {
+  const { firstDay } = truth();
+  const wheres = async (forge: Parameters<typeof listing>[0]) => {
+    const { mismatches } = await auditWorld(truth(), { ...listing(forge), withApi: false });
+    return mismatches.map(({ kind, where, found }) => [kind, where, found].join(" "));
+  };
+  const first = await wheres((list) => list.slice(1));
+  assert.ok(first.includes(`export ${firstDay} no export of this day`), String(first));
+  // The day that is then the first follows one of before.
+  assert.equal(first.length, 2, String(first));
+  const last = await wheres((list) => list.slice(0, -2));
+  assert.ok(
+    last.every((each) => each.endsWith("no export of this day")),
+    String(last),
+  );
+  assert.ok(last.length > 0);
 });
 
 test("an NFT that stands twice among those an event's star counts", async () => {
