@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
-import { compareCounters, compareRankings, cutLists } from "./compare.ts";
+import { compareCounters, compareRankings, cutLists, unlistedItems } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
 import type { Judge } from "./judge.ts";
@@ -84,6 +84,7 @@ async function closeOpenDays(judge: Judge, state: AuditState): Promise<void> {
   if (last !== undefined) foldMintsThrough(judge, state, last);
 }
 
+const CLOCKS_DIFFER_MS = 60_000;
 const NOTHING_COMPARED = { compared: 0, isAhead: false };
 
 function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
@@ -95,14 +96,22 @@ function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
   const shown = isOneDay ? { ...rankings, events: [] } : rankings;
   const lists = compareRankings(state, shown, judge.reading);
   addMismatches(findings, lists.mismatches);
-  for (const line of [...lists.unprovable, ...cutLists(rankings)]) {
-    addLine(findings.unprovable, line);
-  }
+  const lines = [cutLists(rankings), unlistedItems(state, rankings), clockDoubt(rankings)].flat();
+  for (const line of [...lists.unprovable, ...lines]) addLine(findings.unprovable, line);
   if (isOneDay) addLine(findings.unprovable, "event totals: --day judges one day alone");
   return {
     compared: board.compared + lists.compared,
     isAhead: board.isAhead || lists.isAhead,
   };
+}
+
+/** Which day a counter is of, only the API's clock says: another one shows where that may be wrong. */
+function clockDoubt({ clocksDifferMs }: Rankings): readonly string[] {
+  if (clocksDifferMs < CLOCKS_DIFFER_MS) return [];
+  const seconds = Math.round(clocksDifferMs / 1_000);
+  return [
+    `of which day and hour the rankings are: the API's clock and this machine's differ by ${seconds} s`,
+  ];
 }
 
 function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {

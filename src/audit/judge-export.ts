@@ -7,7 +7,7 @@ import { closeEventDay } from "./event-accounts.ts";
 import { ProvisionalChanged } from "./export-source.ts";
 import type { Judge } from "./judge.ts";
 import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
-import { judgeSlots, judgeStar } from "./judge-star.ts";
+import { judgePass, judgeSlots, judgeStar } from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, overdueRemovals, splitAfter } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
@@ -50,6 +50,7 @@ export async function judgeExportDay(
     } else if (part.kind === "star") {
       state.checked.exportedStars += 1;
       add(judgeStar(part, { day, keys: judge.keys }));
+      add(judgePass(part, state.accounts.board.season));
       add(await matchMessage(judge, { state, book, unpublished }, part));
       const own = slots.get(part.wallet) ?? [];
       slots.set(part.wallet, own);

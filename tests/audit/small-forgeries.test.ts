@@ -11,7 +11,7 @@ import { test } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
-import { compareRankings } from "../../src/audit/compare.ts";
+import { compareRankings, cutLists } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
@@ -489,6 +489,7 @@ test("a ranking in the wrong order", () => {
     events: [],
     leaderboard: null,
     reading,
+    clocksDifferMs: 0,
   };
   const { mismatches } = compareRankings(newAuditState([]), rankings, reading);
   assert.deepEqual(
@@ -504,6 +505,119 @@ test("a ranking in the wrong order", () => {
   assert.deepEqual(
     shared.mismatches.map(({ kind, where, found }) => [kind, where, found]),
     [["order-of-ranking", "collections/top", 1]],
+  );
+});
+
+/** One answer of the API, forged. */
+const answering = (of: string, forge: (body: Answer) => object): Auditing => ({
+  onAnswer: (path, body) => (path === of ? forge(body as Answer) : body),
+});
+type Answer = Record<string, { readonly id: string; readonly rank: number }[]>;
+
+test("a wallet that a leaderboard lists twice, with other points", async () => {
+  const twice = answering("/v1/leaderboard", ({ leaderboard = [], ...rest }) => {
+    const rows = [{ ...leaderboard[3], points: 9_999 }, ...leaderboard];
+    return { ...rest, leaderboard: rows.map((row, index) => ({ ...row, rank: index + 1 })) };
+  });
+  const { mismatches } = await auditWorld(truth(), twice);
+  assert.deepEqual(
+    mismatches.map(({ kind, where, found }) => [kind, where, found]),
+    [["order-of-ranking", "leaderboard", "at 5 too"]],
+  );
+});
+
+test("an event that the API calls no forever mint, and its messages one", async () => {
+  const forged = answering("/v1/events", ({ events = [], ...rest }) => ({
+    ...rest,
+    events: events.map((event) => ({ ...event, isForeverMint: false })),
+  }));
+  const { mismatches } = await auditWorld(truth(), forged);
+  assert.deepEqual(
+    mismatches.map(({ kind, where }) => [kind, where]),
+    [["event-type", "isForeverMint of event/mint"]],
+  );
+});
+
+test("a list that ends before its total, or goes on behind it, is no answer of the API", async () => {
+  const short = answering("/v1/events", ({ events = [], ...rest }) => {
+    return { ...rest, events: events.slice(0, 1) };
+  });
+  await assert.rejects(
+    auditWorld(truth(), short),
+    /^Error: \/events: hasMore is false after 1 records of 3$/,
+  );
+  const long = answering("/v1/ecosystem", (body) => ({ ...body, hasMore: true }));
+  await assert.rejects(
+    auditWorld(truth(), long),
+    /^Error: \/ecosystem: hasMore is true after 2 records of 2$/,
+  );
+});
+
+test("starred items that the lists leave out are named: their approval is not public", async () => {
+  const world = truth();
+  const items = world.items.filter(({ id }) => id !== "0.0.7102" && id !== "hack");
+  const { ok, unprovable } = await auditWorld({ ...world, items });
+  assert.equal(ok, true);
+  const which = "token/0.0.7102, event/hack".split(", ").sort().join(", ");
+  assert.deepEqual(unprovable, [
+    `2 starred and in no list, as where approval is withdrawn: ${which}`,
+  ]);
+});
+
+test("replies that are dated into another day leave it unproved of which day the rankings are", async () => {
+  for (const ms of [DAY_MS, -DAY_MS]) {
+    const { unprovable } = await auditWorld(truth(), { dated: () => new Date(Date.now() + ms) });
+    assert.ok(
+      unprovable.some((line) => /^of which day and hour .* differ by 86[34]\d\d s$/.test(line)),
+      String(unprovable),
+    );
+  }
+});
+
+test("a leaderboard that ends with its page says nothing of the wallets below", () => {
+  const row = { wallet: "0.0.1", points: 1, stars: 1, weight: 1 };
+  const entries = Array.from({ length: 100 }, (_, index) => ({ ...row, rank: index + 1 }));
+  const season = { id: "season", startsAt: 0, endsAt: 1 };
+  const reading = { from: 0, until: 0 };
+  const lists = {
+    tokens: [],
+    collections: [],
+    projects: [],
+    events: [],
+    reading,
+    clocksDifferMs: 0,
+  };
+  assert.deepEqual(cutLists({ ...lists, leaderboard: { season, entries } }), [
+    "wallets below place 100: the API does not list them",
+  ]);
+});
+
+test("a pass of a season that was not on", async () => {
+  // The season of the leaderboard begins with the second day.
+  for (const isOn of [true, false]) {
+    const world = truth();
+    const fits = ({ at }: ExportStar) => at.startsWith(world.firstDay) !== isOn;
+    const seasonId = "018f3f6e-0000-7000-8000-00000000beef";
+    edit(world, fits, (star) => ({ ...star, limit: 20, seasonId }));
+    const forged = answering("/v1/leaderboard", ({ season, ...rest }) => {
+      return { ...rest, season: { ...season, id: seasonId } };
+    });
+    const { byKind } = await auditWorld(world, forged);
+    assert.deepEqual(byKind, isOn ? {} : { allowance: 1 });
+  }
+});
+
+test("a star that an export gives to the other topic", async () => {
+  const world = truth();
+  edit(
+    world,
+    ({ topic }) => topic === "event",
+    (star) => ({ ...star, topic: "asset" }),
+  );
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, expected, found }) => [kind, expected, found]),
+    [["export", "topic event", "asset"]],
   );
 });
 
