@@ -96,8 +96,9 @@ function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
   const shown = isOneDay ? { ...rankings, events: [] } : rankings;
   const lists = compareRankings(state, shown, judge.reading);
   addMismatches(findings, lists.mismatches);
-  const lines = [cutLists(rankings), unlistedItems(state, rankings), clockDoubt(rankings)].flat();
-  for (const line of [...lists.unprovable, ...lines]) addLine(findings.unprovable, line);
+  const missed = [...cutLists(rankings), ...unlistedItems(state, rankings)];
+  for (const line of [...lists.unprovable, ...missed]) addLine(findings.unprovable, line);
+  for (const line of clockDoubt(rankings)) addLine(findings.notes, line);
   if (isOneDay) addLine(findings.unprovable, "event totals: --day judges one day alone");
   return {
     compared: board.compared + lists.compared,
@@ -105,12 +106,12 @@ function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
   };
 }
 
-/** Which day a counter is of, only the API's clock says: another one shows where that may be wrong. */
+/** Of which day the rankings are, the API's clock says: another one shows where that may be wrong. */
 function clockDoubt({ clocksDifferMs }: Rankings): readonly string[] {
   if (clocksDifferMs < CLOCKS_DIFFER_MS) return [];
   const seconds = Math.round(clocksDifferMs / 1_000);
   return [
-    `of which day and hour the rankings are: the API's clock and this machine's differ by ${seconds} s`,
+    `the API's clock, which says of which day the rankings are, is ${seconds} s from this one`,
   ];
 }
 

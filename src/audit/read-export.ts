@@ -135,7 +135,10 @@ class ExportLines {
       yield broken(`lines after ${orderOf(this.#last).join(" ")}`, orderOf(line).join(" "));
     }
     this.#last = line;
-    if (line.kind !== "conflict" && line.kind !== "lost") yield line;
+    if (line.kind === "conflict" || line.kind === "lost") {
+      const at = line.kind === "lost" ? line.acceptedAt : line.at;
+      if (!at.startsWith(this.#day)) yield broken(`${line.kind} on ${this.#day}`, at);
+    } else yield line;
     if (this.header === undefined) yield broken("a header first", line.kind);
   }
 

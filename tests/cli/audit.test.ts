@@ -227,6 +227,14 @@ for (const [what, args, line] of [
         new RegExp(`^${flag} names no topic`),
       ] as const,
   ),
+  ...["api", "key", "export", "key-a", "key-b"].map(
+    (flag) =>
+      [
+        `an empty --${flag}`,
+        ["--mirror", served.url, ...FLAGS, `--${flag}`, ""],
+        new RegExp(`^--${flag} is empty$`, "m"),
+      ] as const,
+  ),
   [
     "one topic for both",
     ["--mirror", served.url, ...withFlag("--asset-topic", "0.0.8002,0.0.8001")],
