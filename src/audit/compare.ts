@@ -166,6 +166,7 @@ export function unlistedItems(
     ),
   );
   if (missed.size === 0) return [];
-  const named = [...missed].sort().slice(0, NAMED_MAX).join(", ");
-  return [`${missed.size} starred and in no list, as where approval is withdrawn: ${named}`];
+  const named = [...missed].sort().slice(0, NAMED_MAX);
+  const rest = missed.size > NAMED_MAX ? `, … ${missed.size} in all` : "";
+  return [`in no list though starred, as where approval is withdrawn: ${named.join(", ")}${rest}`];
 }

@@ -64,7 +64,9 @@ export async function judgeExportDay(
     } else if (part.kind === "export") {
       add([part]);
     } else if (part.kind === "changing") {
-      throw new ProvisionalChanged(`the export of ${day}, which is not final, ${part.why}`);
+      throw new ProvisionalChanged(
+        `the export of ${day}, which is not final, ${part.why}: audit again`,
+      );
     } else if (part.kind === "rejoined") {
       addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day });
     } else {

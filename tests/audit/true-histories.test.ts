@@ -209,7 +209,7 @@ test("an export that goes on to change, and is cut, before its day is final ends
   );
   await assert.rejects(
     auditWorld(world, auditing),
-    /^ProvisionalChanged: the export of \S+, which is not final, was cut, and is another one now$/,
+    /^ProvisionalChanged: the export of \S+, which is not final, was cut, and is another one now: audit again$/,
   );
 });
 
