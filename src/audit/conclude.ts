@@ -9,7 +9,7 @@ import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Findings } from "./report.ts";
-import { boardCounters, boardOrder } from "./season-board.ts";
+import { boardCounters, boardOrder, judgeSeason } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
 export interface Conclusion extends Findings {
@@ -90,6 +90,7 @@ const NOTHING_COMPARED = { compared: 0, isAhead: false };
 function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
   const { findings } = state;
   const { leaderboard } = rankings;
+  if (leaderboard !== null) addMismatches(findings, judgeSeason(leaderboard.season, judge.reading));
   const isOneDay = judge.day !== null;
   const board =
     leaderboard === null || isOneDay ? NOTHING_COMPARED : judgeBoard(state, leaderboard.entries);

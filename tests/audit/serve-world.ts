@@ -256,9 +256,10 @@ function ranking(world: World, path: string, url: URL): unknown {
   return undefined;
 }
 
-/** A season from the second day until tomorrow. */
+/** A season from the second day until tomorrow; none in a world of one day. */
 function leaderboard(world: World, now: number) {
   const startsAt = startOfDay(world.firstDay) + DAY_MS;
+  if (startsAt > now) return { season: null, leaderboard: [] };
   const scores = new Map<
     string,
     { wallet: string; points: number; stars: number; weight: number }

@@ -550,6 +550,20 @@ test("a wallet that a leaderboard lists twice, with other points", async () => {
   );
 });
 
+test("a leaderboard of a season that is over, or to come", async () => {
+  for (const year of ["1999", "2999"]) {
+    const [startsAt, endsAt] = [`${year}-01-01T00:00:00.000Z`, `${year}-02-01T00:00:00.000Z`];
+    const other = answering("/v1/leaderboard", ({ season }) => {
+      return { season: { ...season, startsAt, endsAt }, leaderboard: [] };
+    });
+    const { mismatches } = await auditWorld(truth(), other);
+    assert.deepEqual(
+      mismatches.map(({ kind, where, found }) => [kind, where, found]),
+      [["ranking", "season of the leaderboard", `${startsAt} to ${endsAt}`]],
+    );
+  }
+});
+
 test("an event that the API calls no forever mint, and its messages one", async () => {
   const forged = answering("/v1/events", ({ events = [], ...rest }) => ({
     ...rest,
