@@ -6,6 +6,7 @@ import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { closeDaysBefore } from "./close-day.ts";
 import { type Conclusion, conclude } from "./conclude.ts";
 import { settleRecent } from "./counters.ts";
+import { ProvisionalChanged } from "./export-source.ts";
 import type { Judge, Standards } from "./judge.ts";
 import { judgeMessage } from "./judge-message.ts";
 import { readKnown } from "./known-messages.ts";
@@ -35,6 +36,8 @@ export interface AuditOptions extends Standards {
 /** So many messages take seconds to read again. */
 const CHECKPOINT_EVERY = 10_000;
 const SETTLE_EVERY_MS = 1_000;
+/** An export is cut by a service that restarts, and by that once. */
+const TRIES_MAX = 3;
 
 /**
  * Audits. In this order: the ends of the topics (what is there the rankings must show), the
@@ -77,10 +80,21 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
     const judge = judgeOf(options, { ownerships, ownedAt, reading, known });
     const missing = await replay(options, { state, ends, judge, save });
     save();
-    const conclusion = await conclude(state, judge, { missing, rankings });
+    const conclusion = await concludeAgain(() => conclude(state, judge, { missing, rankings }));
     const hasTime = options.now() - startedAt < options.settleMs;
     if (!conclusion.isAhead || !hasTime) return conclusion;
     await pause(SETTLE_EVERY_MS);
+  }
+}
+
+/** Concludes on a copy of what is kept, so as often as the export of a day that is not final changes. */
+async function concludeAgain(work: () => Promise<Conclusion>): Promise<Conclusion> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === TRIES_MAX || !(error instanceof ProvisionalChanged)) throw error;
+    }
   }
 }
 

@@ -26,7 +26,7 @@ export async function closeDaysBefore(
 export async function closeDay(judge: Judge, state: AuditState, day: Day): Promise<void> {
   const book = state.books.get(day) ?? openDayBook(day);
   if (judge.exports === null) closeWithoutExport(judge, state, book);
-  else await closeWithExports(judge, judge.exports.days, { state, book });
+  else await closeWithExports(judge, judge.exports, { state, book });
   state.books.delete(day);
   state.closedThrough = day;
   state.checked.days += 1;
@@ -42,7 +42,7 @@ function closeWithoutExport(judge: Judge, state: AuditState, book: DayBook): voi
 
 async function closeWithExports(
   judge: Judge,
-  days: readonly Day[],
+  { source, days }: NonNullable<Judge["exports"]>,
   { state, book }: { readonly state: AuditState; readonly book: DayBook },
 ): Promise<void> {
   for (const day of exportsThrough(state, days, book.day)) {
@@ -51,7 +51,8 @@ async function closeWithExports(
   if (days.includes(book.day)) return;
   const [first] = days;
   const last = days.at(-1);
-  if (first !== undefined && last !== undefined && first < book.day && book.day < last) {
+  const isWithin = first !== undefined && last !== undefined && first < book.day && book.day < last;
+  if (isWithin || source.listed(book.day) === null) {
     const differing = { expected: "days without a gap", found: "no export of this day" };
     addMismatches(state.findings, [elsewhere("export", book.day, differing)]);
   }

@@ -32,22 +32,23 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
     if (isHidden) unprovable.push(`${counter.where}: ${HIDDEN}`);
     return !isHidden;
   });
-  const order = [
+  const others = [
     ...orderOf("tokens", rankings.tokens),
     ...orderOf("collections", rankings.collections),
+    ...kindsOf(state, rankings),
   ];
-  return { ...compareCounters(counters, order), unprovable };
+  return { ...compareCounters(counters, others), unprovable };
 }
 
-/** What is wrong of counters, and of the order in which they stand. */
-export function compareCounters(counters: readonly ShownCounter[], order: readonly Mismatch[]) {
+/** What is wrong of counters, and otherwise. */
+export function compareCounters(counters: readonly ShownCounter[], others: readonly Mismatch[]) {
   const wrong = counters.filter((counter) => !isWithin(counter));
   const mismatches = wrong.map(({ where, expected, found }) =>
     elsewhere("ranking", where, { expected: boundsText(expected), found }),
   );
   return {
     compared: counters.length,
-    mismatches: [...mismatches, ...order],
+    mismatches: [...mismatches, ...others],
     isAhead: wrong.some(({ expected, found }) => found > expected.high),
   };
 }
@@ -89,9 +90,11 @@ const HIDDEN = "messages may name it by a ledger id that only an export explains
 function hasHiddenNames({ counters, aliases }: AuditState, where: string): boolean {
   if (!where.includes(" of project/")) return false;
   const names = [...counters.hours.keys(), ...counters.recent.map((star) => star.item)];
-  return names.some(
-    (name) => name.startsWith("project/") && isEntityId(name.slice(8)) && !aliases.has(name),
-  );
+  return names.some((name) => isHiddenName(aliases, name));
+}
+
+function isHiddenName(aliases: AuditState["aliases"], name: string): boolean {
+  return name.startsWith("project/") && isEntityId(name.slice(8)) && !aliases.has(name);
 }
 
 /** @param unprovable gets those of events whose total is in doubt */
@@ -103,6 +106,16 @@ function eventCounters(state: AuditState, { events }: Rankings, unprovable: stri
     if (doubt !== null) unprovable.push(`${where}: ${doubt}`);
     const expected = boundsOfEvent(state.accounts, id) ?? { low: 0, high: 0 };
     return doubt === null ? [{ where, expected, found }] : [];
+  });
+}
+
+/** An event that has stars is a forever mint, or none, for good. */
+function kindsOf({ foreverMints }: AuditState, { events }: Rankings): readonly Mismatch[] {
+  return events.flatMap(({ id, isForeverMint: found }) => {
+    const expected = foreverMints.get(id) ?? found;
+    if (expected === found) return [];
+    const differing = { expected: String(expected), found: String(found) };
+    return [elsewhere("event-type", `isForeverMint of event/${id}`, differing)];
   });
 }
 
@@ -118,8 +131,42 @@ function orderOf(list: string, rows: readonly Placed[]): readonly Mismatch[] {
 }
 
 /** A list that ends where the API's page ends may leave items out: they are not compared. */
-export function cutLists(rankings: Rankings): readonly string[] {
-  return (["tokens", "collections"] as const)
-    .filter((list) => rankings[list].length >= PAGE)
-    .map((list) => `${list} below place ${PAGE}: the API does not list them`);
+export function cutLists({ tokens, collections, leaderboard }: Rankings): readonly string[] {
+  const lists = { tokens, collections, wallets: leaderboard?.entries ?? [] };
+  return Object.entries(lists)
+    .filter(([, rows]) => rows.length >= PAGE)
+    .map(([list]) => `${list} below place ${PAGE}: the API does not list them`);
+}
+
+const NAMED_MAX = 5;
+
+/** What has stars and stands in no list: which records are approved is not public, so that may be right. */
+export function unlistedItems(
+  { counters, aliases, accounts }: AuditState,
+  rankings: Rankings,
+): readonly string[] {
+  const listed = new Set(
+    (["token", "collection", "project", "event"] as const).flatMap((type) =>
+      rankings[`${type}s`].map(({ id }) => `${type}/${id}`),
+    ),
+  );
+  const cut = (["token", "collection"] as const).filter(
+    (type) => rankings[`${type}s`].length >= PAGE,
+  );
+  const starred = [
+    ...[...counters.hours.keys()].map((name) => aliases.get(name) ?? name),
+    ...[...accounts.totals.keys()].map((id) => `event/${id}`),
+  ];
+  const missed = new Set(
+    starred.filter(
+      (name) =>
+        !listed.has(name) &&
+        !isHiddenName(aliases, name) &&
+        !cut.some((type) => name.startsWith(`${type}/`)),
+    ),
+  );
+  if (missed.size === 0) return [];
+  const named = [...missed].sort().slice(0, NAMED_MAX);
+  const rest = missed.size > NAMED_MAX ? `, … ${missed.size} in all` : "";
+  return [`in no list though starred, as where approval is withdrawn: ${named.join(", ")}${rest}`];
 }

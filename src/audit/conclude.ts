@@ -1,7 +1,7 @@
 import { dayOf } from "../../actors/day.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
-import { compareCounters, compareRankings, cutLists } from "./compare.ts";
+import { compareCounters, compareRankings, cutLists, unlistedItems } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
 import type { Judge } from "./judge.ts";
@@ -9,7 +9,7 @@ import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";
 import { addLine, addMismatches, type Findings } from "./report.ts";
-import { boardCounters, boardOrder } from "./season-board.ts";
+import { boardCounters, boardOrder, judgeSeason } from "./season-board.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
 export interface Conclusion extends Findings {
@@ -84,25 +84,36 @@ async function closeOpenDays(judge: Judge, state: AuditState): Promise<void> {
   if (last !== undefined) foldMintsThrough(judge, state, last);
 }
 
+const CLOCKS_DIFFER_MS = 60_000;
 const NOTHING_COMPARED = { compared: 0, isAhead: false };
 
 function judgeRankings(state: AuditState, judge: Judge, rankings: Rankings) {
   const { findings } = state;
   const { leaderboard } = rankings;
+  if (leaderboard !== null) addMismatches(findings, judgeSeason(leaderboard.season, judge.reading));
   const isOneDay = judge.day !== null;
   const board =
     leaderboard === null || isOneDay ? NOTHING_COMPARED : judgeBoard(state, leaderboard.entries);
   const shown = isOneDay ? { ...rankings, events: [] } : rankings;
   const lists = compareRankings(state, shown, judge.reading);
   addMismatches(findings, lists.mismatches);
-  for (const line of [...lists.unprovable, ...cutLists(rankings)]) {
-    addLine(findings.unprovable, line);
-  }
+  const missed = [...cutLists(rankings), ...unlistedItems(state, rankings)];
+  for (const line of [...lists.unprovable, ...missed]) addLine(findings.unprovable, line);
+  for (const line of clockDoubt(rankings)) addLine(findings.notes, line);
   if (isOneDay) addLine(findings.unprovable, "event totals: --day judges one day alone");
   return {
     compared: board.compared + lists.compared,
     isAhead: board.isAhead || lists.isAhead,
   };
+}
+
+/** Of which day the rankings are, the API's clock says: another one shows where that may be wrong. */
+function clockDoubt({ clocksDifferMs }: Rankings): readonly string[] {
+  if (clocksDifferMs < CLOCKS_DIFFER_MS) return [];
+  const seconds = Math.round(clocksDifferMs / 1_000);
+  return [
+    `the API's clock, which says of which day the rankings are, is ${seconds} s from this one`,
+  ];
 }
 
 function judgeBoard(state: AuditState, entries: readonly RankedWallet[]) {

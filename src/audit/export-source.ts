@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type Day, dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
-import { exportList } from "../journal/export-format.ts";
-import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
+import { type ExportEntry, exportHeader, exportList } from "../journal/export-format.ts";
+import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** Where the day exports of the journal are read from. */
 export interface ExportSource {
@@ -12,6 +13,11 @@ export interface ExportSource {
   readonly isLive: boolean;
   /** Exported days, oldest first. @throws Error when there is no list to be had */
   days(): Promise<readonly string[]>;
+  /**
+   * What the list that `days` read says of a day: null where it must name the day, for it goes on to the
+   * day on which it was read, and does not; undefined where it says nothing.
+   */
+  listed(day: Day): ExportEntry | null | undefined;
   /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
   lines(day: string): AsyncIterable<string>;
 }
@@ -32,19 +38,25 @@ function fromFolder(folder: string): ExportSource {
       const names = await readdir(folder);
       return names.flatMap((name) => FILE.exec(name)?.groups?.day ?? []).sort();
     },
+    listed: () => undefined,
     lines: (day) => linesOf(createReadStream(join(folder, `${day}.ndjson`))),
   };
 }
 
 function fromUrl(url: string): ExportSource {
+  const entries = new Map<Day, ExportEntry>();
+  let through = "";
   return {
     isLive: true,
     async days() {
       const reply = await fetchWithRetry(url);
       const list = exportList.safeParse(await jsonOf(reply).catch(() => undefined));
       if (!list.success) throw new Error(`${url}: not a list of exports`);
-      return list.data.exports.map(({ day }) => day).sort();
+      for (const entry of list.data.exports) entries.set(entry.day, entry);
+      through = dayOf(dateOf(reply) - CLOCK_DOUBT_MS);
+      return [...entries.keys()].sort();
     },
+    listed: (day) => entries.get(day) ?? (day <= through ? null : undefined),
     lines: (day) => goOn(async () => linesOf((await fetchWithRetry(`${url}/${day}`)).body)),
   };
 }
@@ -52,12 +64,20 @@ function fromUrl(url: string): ExportSource {
 /** A service that restarts cuts its downloads; one whose journal was changed cuts each. */
 const CUTS_MAX = 2;
 
+/** A download was cut, and its day, which is not final, has changed since. */
+export class ProvisionalChanged extends Error {
+  override readonly name = "ProvisionalChanged";
+}
+
 /**
  * The lines of a download, also where it is cut: it is asked for again, and goes on behind what was
  * given, if that is still the same.
+ *
+ * @throws ProvisionalChanged where it is another one that may be; Error where it may not be
  */
 async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator<string> {
   let [given, count] = ["", 0];
+  let isProvisional = false;
   for (let cuts = 0; ; cuts += 1) {
     const hash = createHash("sha256");
     let place = 0;
@@ -66,20 +86,31 @@ async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator
         hash.update(`${line}\n`);
         place += 1;
         if (place === count && hash.copy().digest("hex") !== given)
-          throw new Error("was cut, and is another one now");
-        if (place > count) yield line;
+          throw new (isProvisional ? ProvisionalChanged : Error)("was cut, and is another one now");
+        if (place > count) {
+          if (place === 1) isProvisional = isNotFinal(line);
+          yield line;
+        }
       }
       return;
     } catch (error) {
-      if (cuts === CUTS_MAX) throw error;
+      if (cuts === CUTS_MAX || error instanceof ProvisionalChanged) throw error;
       if (place > count) [given, count] = [hash.digest("hex"), place];
     }
   }
 }
 
+function isNotFinal(line: string): boolean {
+  try {
+    return !exportHeader.parse(JSON.parse(line)).final;
+  } catch {
+    return false;
+  }
+}
+
 /** By hand: `readline` takes other things than `\n` for the end of a line, and has no bound. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest = "";
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });

@@ -46,6 +46,15 @@ export async function fetchWithRetry(
   }
 }
 
+/** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
+export const CLOCK_DOUBT_MS = 5_000;
+
+/** The reply's `Date`, this machine's clock where there is none; epoch milliseconds. */
+export function dateOf({ headers }: Pick<Reply, "headers">): number {
+  const dated = Date.parse(String(headers.date ?? ""));
+  return Number.isFinite(dated) ? dated : Date.now();
+}
+
 /** The whole of a reply, as JSON. @throws Error when it is none, breaks off or is too long */
 export async function jsonOf({ body }: Reply): Promise<unknown> {
   const text = await readText(body, BODY_BYTES_MAX);

@@ -4,9 +4,10 @@ import { isEntityId } from "../ledger/entity-id.ts";
 import type { AuditState } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";
+import { ProvisionalChanged } from "./export-source.ts";
 import type { Judge } from "./judge.ts";
 import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
-import { judgeSlots, judgeStar } from "./judge-star.ts";
+import { judgePass, judgeSlots, judgeStar } from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, overdueRemovals, splitAfter } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
@@ -23,6 +24,8 @@ import {
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
  * counts the events' weights from it. The day book is empty afterwards.
+ *
+ * @throws ProvisionalChanged
  */
 export async function judgeExportDay(
   judge: Judge,
@@ -47,6 +50,7 @@ export async function judgeExportDay(
     } else if (part.kind === "star") {
       state.checked.exportedStars += 1;
       add(judgeStar(part, { day, keys: judge.keys }));
+      add(judgePass(part, state.accounts.board.season));
       add(await matchMessage(judge, { state, book, unpublished }, part));
       const own = slots.get(part.wallet) ?? [];
       slots.set(part.wallet, own);
@@ -59,6 +63,10 @@ export async function judgeExportDay(
       if (hasHistory(judge, state)) addRelease(pendingOf(state, part.mint), part, day);
     } else if (part.kind === "export") {
       add([part]);
+    } else if (part.kind === "changing") {
+      throw new ProvisionalChanged(
+        `the export of ${day}, which is not final, ${part.why}: audit again`,
+      );
     } else if (part.kind === "rejoined") {
       addKnown(state.findings, { kind: "chain", topic: null, sequenceNumber: null, day });
     } else {

@@ -7,6 +7,7 @@ import { isEntityId } from "../ledger/entity-id.ts";
 import { starMessage } from "../publishing/message.ts";
 import { parseStarMessage } from "../publishing/parse-message.ts";
 import { placeOf } from "./judge-decision.ts";
+import type { Season } from "./read-rankings.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
 /**
@@ -35,6 +36,8 @@ export function judgeStar(
   }
   const scope = scopeOf(star);
   if (star.scope !== scope) say("export", scope, star.scope);
+  const topic = scope === "none" ? "asset" : "event";
+  if (star.topic !== topic) say("export", `topic ${topic}`, star.topic);
   const text = messageOf(star, keys);
   if (text !== star.message) say("export", text ?? "a message of the star's facts", star.message);
   if (star.rules !== rules.version) say("export", `rules ${rules.version}`, star.rules);
@@ -62,6 +65,22 @@ function messageOf(star: ExportStar, keys: { a: string; b: string }): string | u
   } catch {
     return undefined;
   }
+}
+
+/** A pass adds votes while its season is on: of the season on the leaderboard the dates are known. */
+export function judgePass(star: ExportStar, season: Season | null): readonly Mismatch[] {
+  if (season === null || star.seasonId !== season.id) return [];
+  const at = Date.parse(star.at);
+  if (at >= season.startsAt && at < season.endsAt) return [];
+  const [from, to] = [season.startsAt, season.endsAt].map((ms) => new Date(ms).toISOString());
+  return [
+    {
+      ...placeOf(star),
+      kind: "allowance",
+      expected: `a pass from ${from} to ${to}`,
+      found: star.at,
+    },
+  ];
 }
 
 /** The places of a wallet's stars within its day, from 1 without a gap, in the order of instants. */

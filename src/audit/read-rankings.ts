@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "./counters.ts";
-import { fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
+import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 /** What the public API publishes, and when it was read. */
 export interface Rankings {
@@ -15,6 +15,8 @@ export interface Rankings {
   } | null;
   /** When they were read, by the API's own clock, with the doubt about it. */
   readonly reading: Pick<Reading, "from" | "until">;
+  /** The most by which that clock and this machine's differed, in milliseconds. */
+  readonly clocksDifferMs: number;
 }
 
 export type Ranked = z.output<typeof ranked>;
@@ -40,6 +42,8 @@ const rankedWallet = z.object({
   stars: count,
   weight: count,
 });
+const paged = { total: count, hasMore: z.boolean() };
+type Paged = { readonly total: number; readonly hasMore: boolean };
 const instant = z.iso.datetime().transform((text) => Date.parse(text));
 /** Half-open, epoch milliseconds. */
 const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
@@ -48,8 +52,6 @@ const season = z.object({ id: z.string(), startsAt: instant, endsAt: instant });
 export const PAGE = 100;
 /** 100,000 events: any real directory is far smaller. */
 const PAGES_MAX = 1_000;
-/** Stars are dated by the database's clock, replies by the web server's, and that in whole seconds. */
-export const CLOCK_DOUBT_MS = 5_000;
 const SECOND_MS = 1_000;
 
 /**
@@ -60,9 +62,13 @@ const SECOND_MS = 1_000;
  */
 export async function readRankings(url: string, key: string): Promise<Rankings> {
   const dates: number[] = [];
+  let clocksDifferMs = 0;
   const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
-    const { body, at } = await ask(`${url}/v1${path}`, key);
+    const reply = await fetchWithRetry(`${url}/v1${path}`, { authorization: `Bearer ${key}` });
+    const at = dateOf(reply);
     dates.push(at);
+    clocksDifferMs = Math.max(clocksDifferMs, Math.abs(at - Date.now()));
+    const body = await jsonOf(reply);
     const parsed = schema.safeParse(body);
     if (parsed.success) return parsed.data;
     throw new Error(
@@ -74,13 +80,15 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
     `/collections/top?limit=${PAGE}`,
     z.object({ collections: z.array(placed) }),
   );
-  const projectsPage = z.object({ projects: z.array(ranked), hasMore: z.boolean() });
+  const projectsPage = z.object({ projects: z.array(ranked), ...paged });
   const projects = await allPages(
+    "/ecosystem",
     (offset) => get(`/ecosystem?limit=${PAGE}&offset=${offset}`, projectsPage),
     (page) => page.projects,
   );
-  const eventsPage = z.object({ events: z.array(rankedEvent), hasMore: z.boolean() });
+  const eventsPage = z.object({ events: z.array(rankedEvent), ...paged });
   const events = await allPages(
+    "/events",
     (offset) => get(`/events?status=all&limit=${PAGE}&offset=${offset}`, eventsPage),
     (page) => page.events,
   );
@@ -93,10 +101,11 @@ export async function readRankings(url: string, key: string): Promise<Rankings> 
     until: Math.max(...dates) + SECOND_MS + CLOCK_DOUBT_MS,
   };
   const leaderboard = board.season && { season: board.season, entries: board.leaderboard };
-  return { tokens, collections, projects, events, leaderboard, reading };
+  return { tokens, collections, projects, events, leaderboard, reading, clocksDifferMs };
 }
 
-async function allPages<P extends { readonly hasMore: boolean }, T>(
+async function allPages<P extends Paged, T>(
+  path: string,
   read: (offset: number) => Promise<P>,
   rowsOf: (page: P) => readonly T[],
 ): Promise<readonly T[]> {
@@ -104,14 +113,11 @@ async function allPages<P extends { readonly hasMore: boolean }, T>(
   for (let pages = 0; pages < PAGES_MAX; pages++) {
     const page = await read(all.length);
     all.push(...rowsOf(page));
-    if (!page.hasMore || rowsOf(page).length === 0) break;
+    const { hasMore, total } = page;
+    const isShort = all.length < total;
+    if (hasMore !== isShort)
+      throw new Error(`${path}: hasMore is ${hasMore} after ${all.length} records of ${total}`);
+    if (!hasMore || rowsOf(page).length === 0) break;
   }
   return all;
-}
-
-/** @returns the body and the reply's `Date` (this machine's clock where there is none) */
-async function ask(address: string, key: string): Promise<{ body: unknown; at: number }> {
-  const reply = await fetchWithRetry(address, { authorization: `Bearer ${key}` });
-  const dated = Date.parse(String(reply.headers.date ?? ""));
-  return { body: await jsonOf(reply), at: Number.isFinite(dated) ? dated : Date.now() };
 }

@@ -49,8 +49,8 @@ export function elsewhere<Kind extends MismatchKind>(
 }
 
 /**
- * The first entry of a ranking that bears another rank than its place, or stands before one that is
- * ahead of it.
+ * The first entry of a ranking that bears another rank than its place, stands there a second time, or
+ * stands before one that is ahead of it.
  *
  * @param compare below 0 where the one stands before the other
  */
@@ -65,7 +65,13 @@ export function orderMismatches<Row extends { readonly rank: number }>(
     readonly nameOf: (row: Row) => string;
   },
 ): readonly Mismatch[] {
+  const names = rows.map(nameOf);
   for (const [index, one] of rows.entries()) {
+    const first = names.indexOf(nameOf(one));
+    if (first !== index) {
+      const expected = `${nameOf(one)} at ${first + 1} alone`;
+      return [elsewhere("order-of-ranking", where, { expected, found: `at ${index + 1} too` })];
+    }
     if (one.rank !== index + 1) {
       const expected = `${nameOf(one)} with rank ${index + 1}`;
       return [elsewhere("order-of-ranking", where, { expected, found: one.rank })];

@@ -1,7 +1,7 @@
 import { compareEntityIds } from "../ledger/entity-id.ts";
 import type { Reading, ShownCounter } from "./counters.ts";
 import { PAGE, type RankedWallet, type Season } from "./read-rankings.ts";
-import { type Mismatch, orderMismatches } from "./report.ts";
+import { elsewhere, type Mismatch, orderMismatches } from "./report.ts";
 
 /** Stars and their weight by wallet, within the season whose leaderboard is published; plain data. */
 export interface SeasonBoard {
@@ -107,6 +107,16 @@ export function boardCounters(
 
 function whereOf(field: string, wallet: string): string {
   return `leaderboard ${field} of ${wallet}`;
+}
+
+/** The leaderboard is that of the season that is on. */
+export function judgeSeason(
+  { startsAt, endsAt }: Season,
+  { from, until }: Pick<Reading, "from" | "until">,
+): readonly Mismatch[] {
+  if (startsAt <= until && endsAt > from) return [];
+  const found = [startsAt, endsAt].map((at) => new Date(at).toISOString()).join(" to ");
+  return [elsewhere("ranking", "season of the leaderboard", { expected: "one that is on", found })];
 }
 
 /** Points, "then more stars, then the lower account number". */

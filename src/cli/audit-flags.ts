@@ -47,6 +47,9 @@ export type Wanted = Pick<AuditOptions, "day" | "api" | "lateMs" | "settleMs" | 
 
 /** @throws Error in one line naming a flag that is wrong */
 export function wantedOf(given: Given): Wanted {
+  for (const flag of ["api", "key", "export", "key-a", "key-b"] as const) {
+    if (given[flag] === "") throw new Error(`--${flag} is empty`);
+  }
   for (const flag of ["event-topic", "asset-topic"] as const) {
     const ids = idsOf(given[flag], `--${flag}`);
     if (given[flag] !== undefined && ids.length === 0) throw new Error(`--${flag} names no topic`);

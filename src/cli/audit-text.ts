@@ -71,7 +71,7 @@ function firstOf([first]: readonly Mismatch[]): string {
   };
   return [
     "The first:",
-    ...Object.entries(facts).map(([name, value]) => `  ${name.padEnd(9)}${value}`),
+    ...Object.entries(facts).map(([name, value]) => `  ${name.padEnd(9)}${oneLine(value)}`),
   ].join("\n");
 }
 
@@ -83,5 +83,10 @@ function knownLine({ kind, topic, sequenceNumber, day, ...stars }: KnownMatter):
 }
 
 function lines(title: string, all: readonly string[]): string {
-  return all.length === 0 ? "" : [title, ...all.map((line) => `  ${line}`)].join("\n");
+  return all.length === 0 ? "" : [title, ...all.map((line) => `  ${oneLine(line)}`)].join("\n");
+}
+
+/** What others wrote, names for one, makes no line of its own. */
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ");
 }

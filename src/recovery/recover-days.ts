@@ -141,6 +141,8 @@ class Walk {
         if (isWithoutDoubt(`mint ${part.mint}`, found, notes)) addRelease(this.#mints, part, day);
       } else if (part.kind === "export") {
         notes.doubt(`export of ${day}: expected ${part.expected}, found ${part.found}`);
+      } else if (part.kind === "changing") {
+        notes.doubt(`export of ${day}: it ${part.why}`);
       } else if (part.kind === "chain") this.#chain = part.hash === null ? undefined : part;
     }
     await take();

@@ -6,17 +6,19 @@ import { type AuditMirror, openAuditMirror } from "../../src/audit/audit-mirror.
 import type { Conclusion } from "../../src/audit/conclude.ts";
 import { openExportSource } from "../../src/audit/export-source.ts";
 import { silentLogger } from "../../src/log.ts";
-import { serveWorld, writeExports } from "./serve-world.ts";
+import { type Serving, serveWorld, writeExports } from "./serve-world.ts";
 import { A, B, KEYS, type World } from "./world.ts";
 
 /** How to audit a made-up world. */
-export interface Auditing extends Partial<AuditOptions> {
+export interface Auditing extends Partial<AuditOptions>, Omit<Serving, "exports"> {
   /** Whether its exports are given; default true. */
   readonly withExports?: boolean;
   /** Whether its rankings are compared; default true. */
   readonly withApi?: boolean;
   /** Whether the exports are those that a service writes just then; default false. */
   readonly isLive?: boolean;
+  /** Whether the exports are read from the service; default false: from a folder. */
+  readonly isServed?: boolean;
   /** Forges the exports' files. */
   readonly onExports?: (folder: string) => void;
   /** Stands before the mirror node. */
@@ -26,9 +28,14 @@ export interface Auditing extends Partial<AuditOptions> {
 /** Serves a world, audits it from outside, and says what the audit said. */
 export async function auditWorld(world: World, auditing: Auditing = {}): Promise<Conclusion> {
   const { withExports = true, withApi = true, isLive = false, ...others } = auditing;
-  const { onExports, onMirror, ...options } = others;
-  const served = await serveWorld(world);
+  const { onExports, onMirror, isServed = false, onExport, onAnswer, dated, ...options } = others;
   const folder = mkdtempSync(join(tmpdir(), "audit-"));
+  const served = await serveWorld(world, {
+    exports: folder,
+    ...(onExport && { onExport }),
+    ...(onAnswer && { onAnswer }),
+    ...(dated && { dated }),
+  });
   const mirror = openAuditMirror({
     urls: [served.url],
     log: silentLogger,
@@ -37,7 +44,9 @@ export async function auditWorld(world: World, auditing: Auditing = {}): Promise
   try {
     writeExports(world, folder);
     onExports?.(folder);
-    const source = { ...openExportSource(folder), isLive };
+    const source = isServed
+      ? openExportSource(`${served.url}/exports`)
+      : { ...openExportSource(folder), isLive };
     return await runAudit({
       mirror: onMirror?.(mirror) ?? mirror,
       topics: { event: [world.topics.event.id], asset: [world.topics.asset.id] },

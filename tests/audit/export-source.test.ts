@@ -6,7 +6,7 @@ import * as assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "uvu";
-import { openExportSource } from "../../src/audit/export-source.ts";
+import { openExportSource, ProvisionalChanged } from "../../src/audit/export-source.ts";
 import { bounds } from "../../src/bounds.ts";
 
 const LINES = Array.from({ length: 1_000 }, (_, index) => `line ${index} ${"x".repeat(100)}`);
@@ -62,6 +62,34 @@ test("a download that is another one after it was cut is none", async () => {
     read([50_000], (asked) => texts[asked] ?? other),
     /^Error: was cut, and is another one now$/,
   );
+});
+
+test("a download that is another one after it was cut may be so while its day is not final", async () => {
+  const header = (final: boolean) =>
+    JSON.stringify({
+      kind: "header",
+      format: 1,
+      day: "2026-11-20",
+      final,
+      network: "local",
+      topics: { event: null, asset: null },
+      collections: { a: { id: "0.0.1", key: "a" }, b: { id: "0.0.2", key: "b" } },
+      excludedWallets: [],
+      xpPerStar: 1,
+      previous: final ? "0".repeat(64) : null,
+    });
+  for (const [first, next, isAllowed] of [
+    [false, false, true],
+    // It became final meanwhile.
+    [false, true, true],
+    [true, false, false],
+  ] as const) {
+    const texts = [LINES.with(0, header(first)), LINES.with(0, header(next)).with(3, "line 3")];
+    await assert.rejects(
+      read([50_000], (asked) => texts[asked] ?? texts[1] ?? []),
+      (error) => error instanceof ProvisionalChanged === isAllowed,
+    );
+  }
 });
 
 test.run();

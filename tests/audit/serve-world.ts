@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
-import { chainHash, type ExportLine, GENESIS, lineText } from "../../src/journal/export-format.ts";
+import {
+  chainHash,
+  type ExportEntry,
+  type ExportLine,
+  exportFooter,
+  GENESIS,
+  lineText,
+} from "../../src/journal/export-format.ts";
 import { A, B, KEYS, type Move, PAYER, type World } from "./world.ts";
 
 /** A mirror node and a public API over a made-up world. */
@@ -15,14 +22,40 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** How the service lies, and where its exports are. */
+export interface Serving {
+  /** A folder of exports, served under `/exports`. */
+  readonly exports?: string;
+  /** Sends an export instead; where it returns false, the file is sent. */
+  readonly onExport?: (day: string, text: string, response: ServerResponse) => boolean;
+  /** Forges an answer of the API, the list of exports among them. */
+  readonly onAnswer?: (path: string, body: unknown) => unknown;
+  /** Forges the date of the API's answers. */
+  readonly dated?: () => Date;
+}
+
 const HOUR_MS = 3_600_000;
 
-export async function serveWorld(world: World): Promise<Served> {
+export async function serveWorld(world: World, serving: Serving = {}): Promise<Served> {
+  const { exports, onAnswer = (_, given) => given, dated } = serving;
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://world");
     asked.push(request.url ?? "");
-    const body = answer(world, url);
+    const [, first, day] = url.pathname.split("/");
+    const isOurs = first === "v1" || first === "exports";
+    if (isOurs && dated !== undefined) response.setHeader("date", dated().toUTCString());
+    if (exports !== undefined && first === "exports" && day !== undefined) {
+      const file = join(exports, `${day}.ndjson`);
+      if (existsSync(file)) {
+        const text = readFileSync(file, "utf8");
+        if (serving.onExport?.(day, text, response) !== true) response.end(text);
+        return;
+      }
+    }
+    const isList = exports !== undefined && url.pathname === "/exports";
+    const given = isList ? { exports: listOf(exports) } : answer(world, url);
+    const body = isOurs ? onAnswer(url.pathname, given) : given;
     // The number of an account beyond 38 bits is no parameter.
     const missing = /\/0\.0\.(?:\d{13,}|[3-9]\d{11})/.test(url.pathname) ? 400 : 404;
     response.writeHead(body === undefined ? missing : 200, { "content-type": "application/json" });
@@ -216,14 +249,17 @@ function ranking(world: World, path: string, url: URL): unknown {
   if (path === "collections/top") return { collections: top("collection") };
   if (path === "leaderboard") return leaderboard(world, now);
   const offset = Number(url.searchParams.get("offset") ?? 0);
-  if (path === "ecosystem") return { projects: rows("project").slice(offset), hasMore: false };
-  if (path === "events") return { events: rows("event").slice(offset), hasMore: false };
+  const all = rows(path === "events" ? "event" : "project");
+  const page = { total: all.length, hasMore: false };
+  if (path === "ecosystem") return { projects: all.slice(offset), ...page };
+  if (path === "events") return { events: all.slice(offset), ...page };
   return undefined;
 }
 
-/** A season from the second day until tomorrow. */
+/** A season from the second day until tomorrow; none in a world of one day. */
 function leaderboard(world: World, now: number) {
   const startsAt = startOfDay(world.firstDay) + DAY_MS;
+  if (startsAt > now) return { season: null, leaderboard: [] };
   const scores = new Map<
     string,
     { wallet: string; points: number; stars: number; weight: number }
@@ -251,6 +287,19 @@ function leaderboard(world: World, now: number) {
   return { season, leaderboard: entries.map((entry, index) => ({ rank: index + 1, ...entry })) };
 }
 
+/** `GET /exports` of what lies in a folder. */
+function listOf(folder: string): ExportEntry[] {
+  const files = readdirSync(folder).sort();
+  return files.map((name) => {
+    const text = readFileSync(join(folder, name), "utf8");
+    const footer = exportFooter.parse(JSON.parse(text.trimEnd().split("\n").at(-1) ?? ""));
+    const { day, final, stars, releases, sha256, chain } = footer;
+    return final
+      ? { day, final, stars, releases, sha256, chain, bytes: Buffer.byteLength(text) }
+      : { day, final, stars: null, releases: null, sha256: null, chain: null, bytes: null };
+  });
+}
+
 /** Writes the day exports as the service would, into a folder. */
 export function writeExports(world: World, folder: string, now = Date.now()): void {
   mkdirSync(folder, { recursive: true });
@@ -259,7 +308,14 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
     const day = dayOf(at);
     const isFinal: boolean = at + DAY_MS <= now;
     const stars = world.stars.filter((star) => dayOf(Date.parse(star.at)) === day);
-    const releases = world.releases.filter((each) => dayOf(Date.parse(each.releasedAt)) === day);
+    const releases = world.releases
+      .filter((each) => dayOf(Date.parse(each.releasedAt)) === day)
+      .sort(
+        (one, other) =>
+          one.mintOrder - other.mintOrder ||
+          one.collection.localeCompare(other.collection) ||
+          one.serial - other.serial,
+      );
     const lines: ExportLine[] = [
       {
         kind: "header",

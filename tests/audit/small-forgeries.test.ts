@@ -11,13 +11,13 @@ import { test } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { newAuditState } from "../../src/audit/audit-state.ts";
-import { compareRankings } from "../../src/audit/compare.ts";
+import { compareRankings, cutLists } from "../../src/audit/compare.ts";
 import type { Judge } from "../../src/audit/judge.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
-import type { ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
+import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
-import { auditWorld } from "./audit-world.ts";
+import { type Auditing, auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
 import { KEYS, makeWorld, rechain, tell, type World } from "./world.ts";
 
@@ -136,6 +136,26 @@ for (const [what, wanted, forge] of [
       return signed([unchained, ...rest.slice(0, -1)], rest.at(-1), { chain: null });
     },
   ],
+  [
+    "a name that stands twice in a line",
+    /^a line as the format writes it$/,
+    ([header = "", star = "", ...rest]: string[]) => {
+      const twice = star.replace('"weight":', '"weight":99,"weight":');
+      return signed([header, twice, ...rest.slice(0, -1)], rest.at(-1));
+    },
+  ],
+  [
+    "a byte order mark",
+    /^a readable export$/,
+    ([header = "", ...rest]: string[]) =>
+      signed([`\ufeff${header}`, ...rest.slice(0, -1)], rest.at(-1)),
+  ],
+  [
+    "a star at the place of another",
+    /^lines after star /,
+    ([header = "", one = "", other = "", ...rest]: string[]) =>
+      signed([header, other, one, ...rest.slice(0, -1)], rest.at(-1)),
+  ],
 ] as const) {
   test(`${what} in an export`, async () => {
     const { mismatches } = await auditWorld(truth(), {
@@ -207,6 +227,107 @@ test("a removal that takes another weight than the rules, and one of what is sti
   const now = () => Date.parse(release.readAt);
   const since = await auditWorld(other, { withApi: false, now });
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
+});
+
+test("a removal that stands in an export twice, or before the stars", async () => {
+  const world = truth();
+  const [release] = world.releases;
+  assert.ok(release !== undefined);
+  world.releases.unshift(release);
+  const { byKind, mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(byKind, { export: 1 });
+  assert.match(String(mismatches[0]?.expected), /^lines after release /);
+  const onExports = (folder: string): void => {
+    const file = join(folder, `${release.releasedAt.slice(0, 10)}.ndjson`);
+    const [header = "", ...rest] = readFileSync(file, "utf8").trimEnd().split("\n");
+    const isRelease = (line: string) => line.includes('"kind":"release"');
+    const body = [...rest.filter(isRelease), ...rest.filter((line) => !isRelease(line))];
+    writeFileSync(file, `${[header, ...body].join("\n")}\n`);
+  };
+  const moved = await auditWorld(truth(), { withApi: false, onExports });
+  assert.ok(
+    moved.mismatches.some(
+      ({ expected, found }) =>
+        /^lines after release /.test(`${expected}`) && /^star /.test(`${found}`),
+    ),
+  );
+});
+
+test("a loss, and a conflict, that stand in the export of another day", async () => {
+  const world = truth();
+  const { firstDay, topics } = world;
+  const [star] = world.stars.slice(-1) as [ExportStar];
+  const { id, wallet, at, target, topic, message, publication } = star;
+  const lost = { kind: "lost", topicId: topics.asset.id, sequenceNumber: 9_999 } as const;
+  const conflict = { kind: "conflict", id, wallet, at } as const;
+  const named = { target: { type: target.type, id: target.id }, conflictsWith: id };
+  world.apart.set(firstDay, [
+    { ...conflict, ...named, topic, message, publication },
+    { ...lost, acceptedAt: at },
+  ]);
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.flatMap(({ kind, expected, found }) =>
+      kind === "export" ? [[expected, found]] : [],
+    ),
+    [
+      [`conflict on ${firstDay}`, at],
+      [`lost on ${firstDay}`, at],
+    ],
+  );
+});
+
+/** What the list of exports says, forged; the exports themselves are true. */
+const listing = (forge: (list: ExportEntry[]) => readonly ExportEntry[]): Auditing => ({
+  isServed: true,
+  onAnswer: (path, body) =>
+    path === "/exports" ? { exports: forge((body as { exports: ExportEntry[] }).exports) } : body,
+});
+
+for (const field of ["stars", "releases", "sha256", "chain", "bytes"] as const)
+  test(`another ${field} of a day in the list of exports than in the export`, async () => {
+    const wrong = field === "sha256" || field === "chain" ? "7".repeat(64) : 9_999;
+    const forged = listing((list) => list.with(1, { ...(list[1] as ExportEntry), [field]: wrong }));
+    const { byKind, mismatches } = await auditWorld(truth(), forged);
+    assert.deepEqual(byKind, { export: 1 });
+    assert.equal(mismatches[0]?.found, String(wrong));
+    assert.match(String(mismatches[0]?.expected), new RegExp(`^${field} in the list `));
+  });
+
+test("a list of exports that says final what is not, or leaves a day before a final one open", async () => {
+  const today = listing((list) => {
+    const [open, final] = [list.at(-1), list.at(-2)] as [ExportEntry, ExportEntry];
+    return list.with(-1, { ...final, day: open.day });
+  });
+  const early = await auditWorld(truth(), today);
+  assert.ok(early.mismatches.some(({ expected }) => expected === "final in the list false"));
+  const second = listing((list) => {
+    const [open, final] = [list.at(-1), list[1]] as [ExportEntry, ExportEntry];
+    return list.with(1, { ...open, day: final.day });
+  });
+  const { mismatches } = await auditWorld(truth(), second);
+  assert.deepEqual(
+    mismatches.map(({ kind, expected }) => [kind, expected]),
+    [["export", "final in the list after a day that is not false"]],
+  );
+});
+
+test("days with stars that the list of exports leaves out", async () => {
+  const { firstDay } = truth();
+  const wheres = async (forge: Parameters<typeof listing>[0]) => {
+    const { mismatches } = await auditWorld(truth(), { ...listing(forge), withApi: false });
+    return mismatches.map(({ kind, where, found }) => [kind, where, found].join(" "));
+  };
+  const first = await wheres((list) => list.slice(1));
+  assert.ok(first.includes(`export ${firstDay} no export of this day`), String(first));
+  // The day that is then the first follows one of before.
+  assert.equal(first.length, 2, String(first));
+  const last = await wheres((list) => list.slice(0, -2));
+  assert.ok(
+    last.every((each) => each.endsWith("no export of this day")),
+    String(last),
+  );
+  assert.ok(last.length > 0);
 });
 
 test("an NFT that stands twice among those an event's star counts", async () => {
@@ -392,6 +513,7 @@ test("a ranking in the wrong order", () => {
     events: [],
     leaderboard: null,
     reading,
+    clocksDifferMs: 0,
   };
   const { mismatches } = compareRankings(newAuditState([]), rankings, reading);
   assert.deepEqual(
@@ -407,6 +529,135 @@ test("a ranking in the wrong order", () => {
   assert.deepEqual(
     shared.mismatches.map(({ kind, where, found }) => [kind, where, found]),
     [["order-of-ranking", "collections/top", 1]],
+  );
+});
+
+/** One answer of the API, forged. */
+const answering = (of: string, forge: (body: Answer) => object): Auditing => ({
+  onAnswer: (path, body) => (path === of ? forge(body as Answer) : body),
+});
+type Answer = Record<string, { readonly id: string; readonly rank: number }[]>;
+
+test("a wallet that a leaderboard lists twice, with other points", async () => {
+  const twice = answering("/v1/leaderboard", ({ leaderboard = [], ...rest }) => {
+    const rows = [{ ...leaderboard[3], points: 9_999 }, ...leaderboard];
+    return { ...rest, leaderboard: rows.map((row, index) => ({ ...row, rank: index + 1 })) };
+  });
+  const { mismatches } = await auditWorld(truth(), twice);
+  assert.deepEqual(
+    mismatches.map(({ kind, where, found }) => [kind, where, found]),
+    [["order-of-ranking", "leaderboard", "at 5 too"]],
+  );
+});
+
+test("a leaderboard of a season that is over, or to come", async () => {
+  for (const year of ["1999", "2999"]) {
+    const [startsAt, endsAt] = [`${year}-01-01T00:00:00.000Z`, `${year}-02-01T00:00:00.000Z`];
+    const other = answering("/v1/leaderboard", ({ season }) => {
+      return { season: { ...season, startsAt, endsAt }, leaderboard: [] };
+    });
+    const { mismatches } = await auditWorld(truth(), other);
+    assert.deepEqual(
+      mismatches.map(({ kind, where, found }) => [kind, where, found]),
+      [["ranking", "season of the leaderboard", `${startsAt} to ${endsAt}`]],
+    );
+  }
+});
+
+test("an event that the API calls no forever mint, and its messages one", async () => {
+  const forged = answering("/v1/events", ({ events = [], ...rest }) => ({
+    ...rest,
+    events: events.map((event) => ({ ...event, isForeverMint: false })),
+  }));
+  const { mismatches } = await auditWorld(truth(), forged);
+  assert.deepEqual(
+    mismatches.map(({ kind, where }) => [kind, where]),
+    [["event-type", "isForeverMint of event/mint"]],
+  );
+});
+
+test("a list that ends before its total, or goes on behind it, is no answer of the API", async () => {
+  const short = answering("/v1/events", ({ events = [], ...rest }) => {
+    return { ...rest, events: events.slice(0, 1) };
+  });
+  await assert.rejects(
+    auditWorld(truth(), short),
+    /^Error: \/events: hasMore is false after 1 records of 3$/,
+  );
+  const long = answering("/v1/ecosystem", (body) => ({ ...body, hasMore: true }));
+  await assert.rejects(
+    auditWorld(truth(), long),
+    /^Error: \/ecosystem: hasMore is true after 2 records of 2$/,
+  );
+});
+
+test("starred items that the lists leave out are named: their approval is not public", async () => {
+  const world = truth();
+  const named = async (items: World["items"]) => {
+    const { ok, unprovable } = await auditWorld({ ...world, items });
+    assert.equal(ok, true);
+    return unprovable;
+  };
+  const why = "in no list though starred, as where approval is withdrawn";
+  const items = world.items.filter(({ id }) => id !== "0.0.7102" && id !== "hack");
+  assert.deepEqual(await named(items), [`${why}: event/hack, token/0.0.7102`]);
+  const first = "collection/0.0.7201, event/hack, event/meetup, event/mint, project/bridge";
+  assert.deepEqual(await named([]), [`${why}: ${first}, … 8 in all`]);
+});
+
+test("replies that are dated into another day are noted", async () => {
+  for (const ms of [DAY_MS, -DAY_MS]) {
+    const { notes } = await auditWorld(truth(), { dated: () => new Date(Date.now() + ms) });
+    assert.equal(notes.length, 1);
+    assert.match(String(notes), /^the API's clock, .* is 86[34]\d\d s from this one$/);
+  }
+  assert.deepEqual((await auditWorld(truth())).notes, []);
+});
+
+test("a leaderboard that ends with its page says nothing of the wallets below", () => {
+  const row = { wallet: "0.0.1", points: 1, stars: 1, weight: 1 };
+  const entries = Array.from({ length: 100 }, (_, index) => ({ ...row, rank: index + 1 }));
+  const season = { id: "season", startsAt: 0, endsAt: 1 };
+  const reading = { from: 0, until: 0 };
+  const lists = {
+    tokens: [],
+    collections: [],
+    projects: [],
+    events: [],
+    reading,
+    clocksDifferMs: 0,
+  };
+  assert.deepEqual(cutLists({ ...lists, leaderboard: { season, entries } }), [
+    "wallets below place 100: the API does not list them",
+  ]);
+});
+
+test("a pass of a season that was not on", async () => {
+  // The season of the leaderboard begins with the second day.
+  for (const isOn of [true, false]) {
+    const world = truth();
+    const fits = ({ at }: ExportStar) => at.startsWith(world.firstDay) !== isOn;
+    const seasonId = "018f3f6e-0000-7000-8000-00000000beef";
+    edit(world, fits, (star) => ({ ...star, limit: 20, seasonId }));
+    const forged = answering("/v1/leaderboard", ({ season, ...rest }) => {
+      return { ...rest, season: { ...season, id: seasonId } };
+    });
+    const { byKind } = await auditWorld(world, forged);
+    assert.deepEqual(byKind, isOn ? {} : { allowance: 1 });
+  }
+});
+
+test("a star that an export gives to the other topic", async () => {
+  const world = truth();
+  edit(
+    world,
+    ({ topic }) => topic === "event",
+    (star) => ({ ...star, topic: "asset" }),
+  );
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  assert.deepEqual(
+    mismatches.map(({ kind, expected, found }) => [kind, expected, found]),
+    [["export", "topic event", "asset"]],
   );
 });
 

@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
-import { DAY_MS, type Day, dayOf, startOfDay } from "../../actors/day.ts";
+import { DAY_MS, type Day, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
 import { RULES, type Rules, rulesOn, rulesVersions } from "../../actors/rules.ts";
 import { addRelease, type MintHappening, splitAfter } from "../../src/audit/mint-order.ts";
-import type { ExportStar } from "../../src/journal/export-format.ts";
-import { auditWorld } from "./audit-world.ts";
+import type { ExportEntry, ExportStar } from "../../src/journal/export-format.ts";
+import { type Auditing, auditWorld } from "./audit-world.ts";
 import { writeExports } from "./serve-world.ts";
-import { A, B, makeWorld, rechain, tell, type World } from "./world.ts";
+import { A, B, makeWorld, rechain, type Topic, tell, type World } from "./world.ts";
 
 const RUNS = 12;
 
@@ -163,6 +163,76 @@ test("a final export after one that was kept before its day was over leaves thei
   assert.ok(unprovable.includes(doubt), String(unprovable));
 });
 
+/** Exports of which those from the last star's day on are not final, and how that day is sent. */
+function cutOnLastDay(sent: (text: string, asked: number) => { text: string; cut: boolean }) {
+  const world = makeWorld({ seed: 13, days: 4, starsPerDay: 60 });
+  const { at } = world.stars.at(-1) as ExportStar;
+  let asked = 0;
+  const auditing: Auditing = {
+    isServed: true,
+    onExports(folder) {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+      writeExports(world, folder, Date.parse(at));
+    },
+    onExport(day, file, response) {
+      if (!at.startsWith(day)) return false;
+      asked += 1;
+      const { text, cut } = sent(file, asked);
+      if (cut) response.write(text.slice(0, text.length / 2), () => response.destroy());
+      else response.end(text);
+      return true;
+    },
+  };
+  return { world, auditing };
+}
+
+/** As the export was before its first star was published. */
+function before(text: string): string {
+  const [header = "", first = "", ...rest] = text.split("\n");
+  const star = JSON.stringify({ ...JSON.parse(first), publication: UNSEEN });
+  return [header, star, ...rest].join("\n");
+}
+
+test("an export that is cut and has changed since, as it may before its day is final, is read again", async () => {
+  // Asked for once for what it sets apart, then to be judged.
+  const { world, auditing } = cutOnLastDay((text, asked) =>
+    asked === 2 ? { text: before(text), cut: true } : { text, cut: false },
+  );
+  const { ok, mismatches, unprovable } = await auditWorld(world, auditing);
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  assert.deepEqual(unprovable, []);
+});
+
+test("an export that goes on to change, and is cut, before its day is final ends the audit and accuses of nothing", async () => {
+  const { world, auditing } = cutOnLastDay((text, asked) =>
+    asked % 2 === 0 ? { text: before(text), cut: true } : { text, cut: false },
+  );
+  await assert.rejects(
+    auditWorld(world, auditing),
+    /^ProvisionalChanged: the export of \S+, which is not final, was cut, and is another one now: audit again$/,
+  );
+});
+
+test("exports read from the service pass, and so does a day that became final since their list was read", async () => {
+  const world = makeWorld({ seed: 13, days: 4, starsPerDay: 60 });
+  for (const late of [0, 1]) {
+    const onAnswer: Auditing["onAnswer"] = (path, body) => {
+      if (path !== "/exports") return body;
+      const { exports } = body as { exports: ExportEntry[] };
+      const open = { final: false, stars: null, releases: null, sha256: null, chain: null };
+      const last = exports.findLastIndex(({ final }) => final) + 1 - late;
+      return {
+        exports: exports.map((entry, place) =>
+          place < last ? entry : { ...entry, ...open, bytes: null },
+        ),
+      };
+    };
+    const { ok, mismatches, unprovable } = await auditWorld(world, { isServed: true, onAnswer });
+    assert.equal(ok, true, JSON.stringify(mismatches[0]));
+    assert.deepEqual(unprovable, []);
+  }
+});
+
 test("a star that rankings show and the ledger never does is a mismatch", async () => {
   const { world } = beforeLast();
   const found = await auditWorld(world, { withExports: false, settleMs: 0 });
@@ -229,14 +299,55 @@ test("an event's star that was published after its day was judged is late, and i
   assert.ok(message !== undefined);
   const [seconds, nanos] = message.consensus.split(".");
   message.consensus = `${Number(seconds) + 50 * 3_600}.${nanos}`;
-  event.messages.sort((one, other) => (one.consensus < other.consensus ? -1 : 1));
-  event.messages.forEach((each, index) => {
-    each.sequence = index + 1;
-  });
-  rechain(event);
-  tell(world, event);
+  reorder(world, event);
   const { byKind } = await auditWorld(world);
   assert.deepEqual(byKind, { "wrong-day": 1, "no-message": 1 });
+});
+
+/** Puts a topic's messages in the order of consensus, and tells the stars. */
+function reorder(world: World, topic: Topic): void {
+  topic.messages.sort((one, other) => (one.consensus < other.consensus ? -1 : 1));
+  topic.messages.forEach((each, index) => {
+    each.sequence = index + 1;
+  });
+  rechain(topic);
+  tell(world, topic);
+}
+
+test("a day without stars, a season without any, and a last millisecond's star whose message is of the next day", async () => {
+  const quiet = (world: World) => dayOf(startOfDay(world.firstDay) + DAY_MS);
+  const made = (seed: number): World => {
+    const world = makeWorld({ seed, days: 4, starsPerDay: 6, moves: false });
+    const isQuiet = ({ at }: ExportStar) => at.startsWith(quiet(world));
+    // Later stars of a mint rest on earlier ones.
+    const rests = world.stars.some((star) => isQuiet(star) && star.scope === "forever-mint");
+    return rests ? made(seed + 1) : { ...world, stars: world.stars.filter((one) => !isQuiet(one)) };
+  };
+  const world = made(1);
+  const third = dayOf(startOfDay(quiet(world)) + DAY_MS);
+  const index = world.stars.findLastIndex(({ at }) => at.startsWith(third));
+  const star = world.stars[index] as ExportStar;
+  const at = new Date(endOfDay(third) - 1).toISOString();
+  const text = star.message.replace(`${Date.parse(star.at)}`, `${endOfDay(third) - 1}`);
+  world.stars[index] = { ...star, at, message: text, held: { ...star.held, readAt: at } };
+  const ids = new Set(world.stars.map(({ id }) => id));
+  for (const topic of Object.values(world.topics)) {
+    topic.messages = topic.messages.filter(({ starId }) => ids.has(starId));
+    const message = topic.messages.find(({ starId }) => starId === star.id);
+    const consensus = `${endOfDay(third) / 1_000 + 2}.000000000`;
+    if (message !== undefined) Object.assign(message, { text, consensus });
+    reorder(world, topic);
+  }
+  const onAnswer: Auditing["onAnswer"] = (path, body) => {
+    const startsAt = new Date(Date.now()).toISOString();
+    const { season } = body as { season: object };
+    const none = { season: { ...season, startsAt }, leaderboard: [] };
+    return path === "/v1/leaderboard" ? none : body;
+  };
+  for (const auditing of [{ isServed: true }, { withExports: false }, { onAnswer }]) {
+    const { ok, mismatches } = await auditWorld(world, auditing);
+    assert.equal(ok, true, JSON.stringify(mismatches[0]));
+  }
 });
 
 test("a collection of which no NFT was minted yet gives no weight", async () => {

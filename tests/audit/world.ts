@@ -311,16 +311,18 @@ function openService(world: World) {
                   },
                 ]),
           ];
-          for (const end of ended) {
+          for (const { collection, serial, ...end } of ended) {
             world.releases.push({
               kind: "release",
               mint,
               mintOrder: order,
               runId: idOf(1),
               checkDay: dayOf(at),
-              ...end,
+              collection,
+              serial,
               wallet,
               starId: idOf(1),
+              ...end,
               owner: null,
               deleted: false,
               listedAt: new Date(at).toISOString(),

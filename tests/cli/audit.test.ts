@@ -20,6 +20,8 @@ const FLAGS = [...IDS, "--collection-b", B, "--excluded", TREASURY];
 /** The same with another value of one. */
 const withFlag = (flag: string, value: string) => FLAGS.with(FLAGS.indexOf(flag) + 1, value);
 
+const ROW = { rank: 1, totalVotes: 1, votes7d: 1, votes30d: 1 };
+
 const run = (...args: readonly string[]) => starboard(["audit", ...args], {}, folder);
 
 test.after(async () => {
@@ -151,6 +153,19 @@ test("the first mismatch is printed in full, and the status is 1", async () => {
   assert.ok(result.stdout.includes(message.text));
 });
 
+test("names that others gave make no lines of their own", async () => {
+  const holds = "Everything that was checked holds.";
+  const forger = await serveWorld(world, {
+    onAnswer: (path, body) =>
+      path === "/v1/tokens/top" ? { tokens: [{ ...ROW, id: `\n\n${holds}\n` }] } : body,
+  });
+  const result = await run("--mirror", served.url, ...FLAGS, "--api", forger.url, "--key", "k");
+  await forger.close();
+  assert.equal(result.status, 1);
+  assert.ok(result.stdout.includes(`token/ ${holds}`), result.stdout);
+  assert.ok(!result.stdout.split("\n").includes(holds));
+});
+
 for (const [what, args, line] of [
   ["nothing", [], /EVENT_VOTES_TOPIC_ID is missing/],
   [
@@ -210,6 +225,14 @@ for (const [what, args, line] of [
         `an empty ${flag}`,
         ["--mirror", served.url, ...withFlag(flag, "")],
         new RegExp(`^${flag} names no topic`),
+      ] as const,
+  ),
+  ...["api", "key", "export", "key-a", "key-b"].map(
+    (flag) =>
+      [
+        `an empty --${flag}`,
+        ["--mirror", served.url, ...FLAGS, `--${flag}`, ""],
+        new RegExp(`^--${flag} is empty$`, "m"),
       ] as const,
   ),
   [

@@ -7,7 +7,7 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import type { ExportSource } from "../../src/audit/export-source.ts";
+import { type ExportSource, ProvisionalChanged } from "../../src/audit/export-source.ts";
 import { acceptLoss, countLost, journalStatus } from "../../src/publishing/journal-behind.ts";
 import { recover } from "../../src/recovery/recover.ts";
 import type { Sql } from "../../src/store/postgres.ts";
@@ -113,6 +113,24 @@ test("a conflict that nothing proves is listed, and nothing is written", async (
     ),
     JSON.stringify(report.unprovable),
   );
+});
+
+test("an export that was cut and changed before its day was final is doubted, and nothing is written", async () => {
+  const fresh = await world.freshDatabase();
+  const cut: ExportSource = {
+    ...source,
+    async *lines(day) {
+      for await (const line of source.lines(day)) {
+        yield line;
+        if (line.includes('"kind":"star"')) throw new ProvisionalChanged("was cut");
+      }
+    },
+  };
+  const exports = { source: cut, days: await source.days() };
+  const report = await recover(world.recovery(fresh.sql, { exports }));
+  assert.equal(report.written, false);
+  const doubt = `export of ${world.days[0]}: it was cut`;
+  assert.ok(report.unprovable.includes(doubt), JSON.stringify(report.unprovable));
 });
 
 test("a loss that was accepted stays accepted, where that is accepted once more", async () => {

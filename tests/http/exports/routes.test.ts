@@ -1,9 +1,13 @@
 /** Goal: `/exports` answers as the contract says. Method: a web process' routes over a journal. */
 import * as assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import { DAY_MS } from "../../../actors/day.ts";
+import { openExportSource } from "../../../src/audit/export-source.ts";
+import { type ExportChain, type ExportPart, readExport } from "../../../src/audit/read-export.ts";
 import { exportList } from "../../../src/journal/export-format.ts";
 import { finalizeDueDays } from "../../../src/upkeep/finalize-exports.ts";
 import { bodyOf } from "../../support/engine.ts";
@@ -289,5 +293,40 @@ async function read(reply: Response | Promise<Response>) {
   const body = (await response.json()) as Record<string, unknown>;
   return { status: response.status, body };
 }
+
+// The last, for days become final in it.
+test("an auditor reads of each day what its list says, also of days that became final since", async ({
+  rig,
+}) => {
+  const app = rig.app();
+  const server = createServer(async (request, response) => {
+    const reply = await app.request(request.url ?? "");
+    response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
+  const { port } = server.address() as AddressInfo;
+  const source = openExportSource(`http://127.0.0.2:${port}/exports`);
+  const read = async (days: readonly string[]) => {
+    const found: ExportPart[] = [];
+    let before: ExportChain | undefined;
+    for (const day of days) {
+      for await (const part of readExport(source, day, before)) {
+        if (part.kind === "chain") before = part;
+        else if (part.kind !== "star") found.push(part);
+      }
+    }
+    return found.map((part) => (part.kind === "header" ? part.final : part));
+  };
+  const days = await source.days();
+  assert.deepEqual(await read(days), [true, false, false]);
+  await rig.publish();
+  await rig.setClock(4, NOON);
+  await finalizeDueDays(rig.upkeep);
+  assert.deepEqual(await read(days), [true, true, true]);
+  assert.deepEqual(await read(await source.days()), [true, true, true, false]);
+  assert.deepEqual(source.listed(rig.day(3))?.stars, 0);
+  server.closeAllConnections();
+  server.close();
+});
 
 test.run();
