@@ -13,7 +13,7 @@ import {
   storeReceipt,
   storeSigned,
 } from "../../src/publishing/attempts.ts";
-import { readTopicOn } from "../../src/publishing/confirm.ts";
+import { findReading, readTopicOn } from "../../src/publishing/confirm.ts";
 import {
   leaseStars,
   type Outbox,
@@ -55,7 +55,7 @@ async function sentAttempt(): Promise<Attempt> {
   return countSend(mine, attempt);
 }
 
-test("what waits for one topic is not read through to find what waits for the other", async () => {
+test("what waits for one topic is not read through to find what waits for the other, or what was sent", async () => {
   const waiting = 300;
   for (let i = 0; i < waiting; i++) await rig.box("event");
   const alone = await reserveConnection(rig.sql);
@@ -63,6 +63,7 @@ test("what waits for one topic is not read through to find what waits for the ot
     await alone`begin`;
     const outbox = { ...mine, sql: alone };
     assert.deepEqual(await leaseStars(outbox, { topic: "asset", limit: 10, working: [] }), []);
+    assert.equal((await findReading(alone, TOPICS.event))?.awaited, false);
     const [read] = await alone<{ rows: number }[]>`
       select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
       where relname = 'outbox'`;
