@@ -360,7 +360,7 @@ language sql as $$
   cross join lateral (
     -- In the order of one index: a partition that just grew has no statistics by which to choose it.
     select id, target_type, target_id, is_forever_mint from star
-    where star.wallet = each.wallet and star.day = each.day order by slot limit 20) as other
+    where star.wallet = each.wallet and star.day = each.day order by slot offset 0) as other
   where not each.is_forever_mint and not other.is_forever_mint and other.id <> each.id
     and other.target_type = each.target_type and other.target_id = each.target_id
     and consensus_of(each.id) < consensus_of(other.id) collate "C"
