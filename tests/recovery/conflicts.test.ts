@@ -141,6 +141,63 @@ test("an export of another server that claims what the journal counts: its star 
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
 });
 
+/** Those of collection B that the last of the wallets holds. */
+async function bonusSerials(): Promise<readonly number[]> {
+  const { network, wallets } = world;
+  const serials: number[] = [];
+  for await (const page of world.recovery(network.sql).mirror.nftOwners(network.collectionB)) {
+    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
+  }
+  return serials;
+}
+
+test("a wallet that carries its +5 on a mint by another NFT after the loss than before it", async () => {
+  const [wallet = "", other = ""] = world.wallets;
+  const mint = [{ wallet, target: "event/mint" }];
+  const [before = 0, after = 0] = await bonusSerials();
+  await castAt(1, lost(), mint);
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  await world.transfer("B", before, wallet);
+  await castAt(2, lost(), mint);
+  const source = await world.keepExports(lost().sql);
+  await world.transfer("B", before, other);
+  await world.transfer("B", after, wallet);
+  await castAt(4, fresh, mint);
+  const exports = { source, days: world.days.slice(0, 1) };
+  const { recovered, conflicts } = await recover(world.recovery(fresh.sql, { exports }));
+  assert.deepEqual([recovered, conflicts], [1, 1]);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+  const { ok, mismatches } = await world.audit(fresh.sql);
+  assert.equal(ok, true, JSON.stringify(mismatches));
+});
+
+test("an export that leaves out how a wallet lost its +5 before it brought another NFT: that star is a conflict", async () => {
+  const [wallet = "", other = ""] = world.wallets;
+  const mint = [{ wallet, target: "event/mint" }];
+  const [before = 0, after = 0] = await bonusSerials();
+  await world.transfer("B", before, wallet);
+  await castAt(1, lost(), mint);
+  await world.transfer("B", before, other);
+  await world.goTo(lost().sql, 0, 2 * HOUR_MS);
+  await world.check(lost().sql);
+  await world.transfer("B", after, wallet);
+  await castAt(3, lost(), mint);
+  const kept = await world.keepExports(lost().sql);
+  const source: typeof kept = {
+    ...kept,
+    async *lines(day) {
+      for await (const line of kept.lines(day)) if (!line.includes('"kind":"release"')) yield line;
+    },
+  };
+  const exports = { source, days: world.days.slice(0, 1) };
+  for (const piece of [20, 1]) {
+    const fresh = await world.freshDatabase();
+    const report = await recover(world.recovery(fresh.sql, { exports, accepts: true, piece }));
+    assert.deepEqual([report.recovered, report.conflicts], [1, 1]);
+  }
+});
+
 test("a dry run says how many conflicts there will be, and leaves nothing behind", async () => {
   const stars = world.wallets.slice(0, 2).map((wallet) => ({ wallet, target: "token/0.0.9001" }));
   await castAt(2, lost(), stars);
