@@ -550,8 +550,8 @@ $$;
 
 -- Brings attributions back that the daily check had ended together, as an export tells them.
 -- `given` is a JSON array of one `mintOrder`; the columns are those of `claim_release`, with
--- `check_day`. Returns whether it was written: it is once, and only where the claims stand. Meanwhile no
--- star is cast and no other claim ends, or one might be placed between, or end the same.
+-- `check_day`. Returns whether it was written: it is once, and only where the claims stand and nothing else has
+-- the spares. Meanwhile no star is cast and no other claim ends, or one might be placed between, or end the same.
 create function recover_release(given json) returns boolean
 language plpgsql as $$
 declare
@@ -569,6 +569,10 @@ begin
     where claim.event_id = said.event_id and claim.collection = each.collection and claim.serial = each.serial
       and claim.star_id = each.star_id and claim.day is null and claim.released_at is null);
   if found then return false; end if;
+  perform from unnest(ended) as each join serial_claim claim on claim.event_id = said.event_id
+    and claim.collection = 'B' and claim.serial = each.spare and claim.day is null and claim.released_at is null
+    where each.spare not in (select serial from unnest(ended) where collection = 'B');
+  if found then return false; end if;
   -- A star's own run bears its id; the star comes back right after it.
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
   values (said.run_id, (given->0->>'check_day')::date,
@@ -576,7 +580,14 @@ begin
       or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
     'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  number := free_mint_place(said.event_id, said.seq, null, said.released_at);
+  -- A star behind its place that brought what becomes free was decided without that: it stays before it.
+  perform from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
+    unnest(ended) as each
+  where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
+    when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
+    else star.claimed_b is null and (each.serial = any(star.held_b)
+      or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end;
+  number := free_mint_place(said.event_id, case when not found then said.seq end, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   update serial_claim claim set released_at = said.released_at from unnest(ended) as each
   where claim.event_id = said.event_id and claim.collection = each.collection
