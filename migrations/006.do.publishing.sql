@@ -141,13 +141,6 @@ begin
   with said as materialized (
     select * from json_to_recordset(messages) as mirrored (sequence_number bigint,
       consensus_timestamp text, transaction_id text, running_hash text, bytes text)
-  ), locked as materialized (
-    -- In the order of the stars, as by the steps of publishing. All of them before the first is updated:
-    -- of a star with two messages the row could not be locked again after that, and one would go unjudged.
-    select outbox.star_id from said
-    join publish_attempt attempt using (transaction_id)
-    join outbox on outbox.star_id = attempt.star_id
-    order by outbox.star_id for update of outbox
   ), judged as materialized (
     select attempt.star_id, attempt.attempt, said.*,
       case
@@ -166,7 +159,6 @@ begin
     from said
     join publish_attempt attempt using (transaction_id)
     join outbox on outbox.star_id = attempt.star_id
-    where (select count(*) from locked) > 0
   ), published as (
     update outbox set state = 'published', topic_id = on_topic, transaction_id = judged.transaction_id,
       sequence_number = judged.sequence_number, consensus_timestamp = judged.consensus_timestamp,
@@ -384,10 +376,25 @@ create function read_topic_on(on_topic text, after_sequence bigint, messages jso
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
 language plpgsql as $$
 #variable_conflict use_column
+declare
+  touched uuid[];
 begin
   update topic_reading set sequence_number = last_sequence, running_hash = messages->-1->>'running_hash'
   where topic_id = on_topic and sequence_number = after_sequence;
   if not found then return; end if;
+  touched := array(
+    select star_id from json_to_recordset(messages) as said (transaction_id text)
+    join publish_attempt using (transaction_id)
+    union all
+    select star_id from json_to_recordset(messages) as said (said_at bigint, bytes text)
+    join outbox on star_id >= first_star_id(said_at) and star_id < first_star_id(said_at + 1)
+    where said_at between 0 and 253402300799998 and state <> 'published'
+      and convert_to(message, 'UTF8') = decode(bytes, 'base64')
+    union all
+    select star_id from publish_attempt
+    where topic_id = on_topic and closed_at is null and valid_until_ns < last_ns);
+  -- In the order of the stars, as the steps of publishing lock them: neither waits for the other in vain.
+  perform from outbox where star_id = any (touched) order by star_id for update;
   return query select * from confirm_messages(on_topic, messages);
   return query select * from adopt_sent_messages(on_topic, messages, our_payer);
   perform note_findings(on_topic, messages, our_payer);

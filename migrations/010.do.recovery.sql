@@ -95,16 +95,30 @@ create function set_aside_star(of_star uuid, of_day date, first_star uuid) retur
 language plpgsql as $$
 declare
   gone star;
+  claimed record;
   later record;
   ended bigint;
+  spares bigint[];
 begin
   select * into strict gone from star where day = of_day and id = of_star;
   insert into star_conflict select gone.*, first_star, now_ms();
-  delete from serial_claim where star_id = of_star;
   delete from mint_star where day = of_day and star_id = of_star;
   -- The weight of NFTs that have left its wallet since went from the total then.
-  with taken as (delete from claim_release where star_id = of_star and gone.is_forever_mint returning weight)
-  select coalesce(sum(weight), 0) into ended from taken;
+  with taken as (
+    delete from claim_release
+    where gone.is_forever_mint and event_id = gone.target_id and star_id = of_star returning weight, spare
+  )
+  select coalesce(sum(weight), 0), array_agg(spare) into ended, spares from taken;
+  -- By the keys of its claims, one by one: no index finds them by the star.
+  for claimed in
+    select 'base' as collection, gone.wallet as serial
+    union all select 'A', unnest(gone.claimed_a)
+    union all select 'B', unnest(gone.claimed_b || spares)
+  loop
+    delete from serial_claim where event_id = gone.target_id and collection = claimed.collection
+      and serial = claimed.serial and star_id = of_star and (day = of_day
+        or day is null and released_at is null or day is null and released_at is not null);
+  end loop;
   delete from star where day = of_day and id = of_star;
   -- The places of a wallet's day have no gap: the next star's place follows from their number.
   for later in select id, slot from star
@@ -305,18 +319,28 @@ language sql immutable as $$
   union all select 'B', star.claimed_b where star.claimed_b is not null
 $$;
 
--- The claims of the journal that stars taken in make too.
+-- The claims of the journal that stars taken in make too; the +5 reaches a mint once per wallet, by whichever NFT.
 create function claims_met(stars recovered_star[])
 returns table (claimant uuid, claimed_at bigint, star_id uuid, day date)
 language sql stable as $$
-  select each.id, each.at, claim.star_id, utc_day(instant_of_star_id(claim.star_id))
+  select each.id, each.at, met.star_id, utc_day(instant_of_star_id(met.star_id))
   from unnest(stars) as each
   cross join lateral claims_of(each) as wanted
-  join serial_claim claim on claim.event_id = each.target_id
-    and claim.day is not distinct from case when each.is_forever_mint then null else each.day end
-    and claim.collection = wanted.collection and claim.serial = wanted.serial
-    and claim.released_at is null and claim.star_id <> each.id
-  where each.target_type = 'event'
+  cross join lateral (
+    select claim.star_id from serial_claim claim
+    where not each.is_forever_mint and claim.event_id = each.target_id and claim.day = each.day
+      and claim.collection = wanted.collection and claim.serial = wanted.serial
+    union all
+    select claim.star_id from serial_claim claim
+    where each.is_forever_mint and claim.event_id = each.target_id and claim.day is null
+      and claim.released_at is null and claim.collection = wanted.collection and claim.serial = wanted.serial
+    union all
+    select claim.star_id from serial_claim claim
+    where each.is_forever_mint and claim.event_id = each.target_id and claim.day is null
+      and claim.released_at is null and claim.collection = 'B' and wanted.collection = 'B'
+      and claim.wallet = each.wallet
+  ) as met
+  where each.target_type = 'event' and met.star_id <> each.id
 $$;
 
 -- Those stars of the journal whose NFTs a recovered star had counted before them, by its instant or,
@@ -344,7 +368,9 @@ begin
   update recovery_message said set conflicts_with = earlier.id
   from unnest(stars) as earlier cross join lateral claims_of(earlier) as had,
     unnest(stars) as later cross join lateral claims_of(later) as wanted
-  where had = wanted and earlier.target_type = 'event' and later.target_type = 'event'
+  where (had = wanted or earlier.is_forever_mint and earlier.wallet = later.wallet
+      and had.collection = 'B' and wanted.collection = 'B')
+    and earlier.target_type = 'event' and later.target_type = 'event'
     and earlier.target_id = later.target_id and (earlier.is_forever_mint or earlier.day = later.day)
     and (earlier.at, earlier.id) < (later.at, later.id) and said.star_id = later.id;
   return settled;
@@ -360,7 +386,7 @@ language sql as $$
   cross join lateral (
     -- In the order of one index: a partition that just grew has no statistics by which to choose it.
     select id, target_type, target_id, is_forever_mint from star
-    where star.wallet = each.wallet and star.day = each.day order by slot limit 20) as other
+    where star.wallet = each.wallet and star.day = each.day order by slot offset 0) as other
   where not each.is_forever_mint and not other.is_forever_mint and other.id <> each.id
     and other.target_type = each.target_type and other.target_id = each.target_id
     and consensus_of(each.id) < consensus_of(other.id) collate "C"
@@ -524,8 +550,8 @@ $$;
 
 -- Brings attributions back that the daily check had ended together, as an export tells them.
 -- `given` is a JSON array of one `mintOrder`; the columns are those of `claim_release`, with
--- `check_day`. Returns whether it was written: it is once, and only where the claims stand. Meanwhile no
--- star is cast and no other claim ends, or one might be placed between, or end the same.
+-- `check_day`. Returns whether it was written: it is once, and only where the claims stand and nothing else has
+-- the spares. Meanwhile no star is cast and no other claim ends, or one might be placed between, or end the same.
 create function recover_release(given json) returns boolean
 language plpgsql as $$
 declare
@@ -543,6 +569,10 @@ begin
     where claim.event_id = said.event_id and claim.collection = each.collection and claim.serial = each.serial
       and claim.star_id = each.star_id and claim.day is null and claim.released_at is null);
   if found then return false; end if;
+  perform from unnest(ended) as each join serial_claim claim on claim.event_id = said.event_id
+    and claim.collection = 'B' and claim.serial = each.spare and claim.day is null and claim.released_at is null
+    where each.spare not in (select serial from unnest(ended) where collection = 'B');
+  if found then return false; end if;
   -- A star's own run bears its id; the star comes back right after it.
   insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
   values (said.run_id, (given->0->>'check_day')::date,
@@ -550,7 +580,14 @@ begin
       or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
     'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  number := free_mint_place(said.event_id, said.seq, null, said.released_at);
+  -- A star behind its place that brought what becomes free was decided without that: it stays before it.
+  perform from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
+    unnest(ended) as each
+  where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
+    when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
+    else star.claimed_b is null and (each.serial = any(star.held_b)
+      or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end;
+  number := free_mint_place(said.event_id, case when not found then said.seq end, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   update serial_claim claim set released_at = said.released_at from unnest(ended) as each
   where claim.event_id = said.event_id and claim.collection = each.collection

@@ -58,7 +58,7 @@ export async function startedTopics(sql: Sql): Promise<readonly string[]> {
 export async function findReading(sql: Sql, topicId: string): Promise<Reading | undefined> {
   const rows = await runStatement(sql<Reading[]>`
     select sequence_number as "sequenceNumber", running_hash as "runningHash", exists (
-      select from outbox where state = 'sent' and topic_id = ${topicId}) as awaited
+      select from publish_attempt where topic_id = ${topicId} and closed_at is null and sends > 0) as awaited
     from topic_reading where topic_id = ${topicId}`);
   return rows[0];
 }

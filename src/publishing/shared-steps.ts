@@ -11,7 +11,7 @@ import type { Attempt } from "./attempt.ts";
  * lost, or the star is settled. RetryableError `UNAVAILABLE` when Postgres is out of reach.
  *
  * Every statement locks its rows of `outbox` first, in the order of the stars, and so does
- * `confirm_messages`: two of them cannot deadlock.
+ * `read_topic_on`: two of them cannot deadlock.
  */
 export interface SharedSteps {
   readonly reserve: Step<Reservation, ReservedRow>;

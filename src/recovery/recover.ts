@@ -26,6 +26,8 @@ import { stageMessages } from "./stage-messages.ts";
 export async function recover(recovery: Recovery): Promise<Recovered> {
   const { sql, isDryRun, accepts } = recovery;
   const notes = new Notes();
+  // A statement that a killed run left goes by what that run has marked, and this one forgets it.
+  await runLong(sql`select wait_for_recovery()`);
   await stageMessages(recovery, notes);
   await forgetMarks(sql);
   const losses = await excludeAcceptedLosses(recovery, notes);

@@ -13,7 +13,7 @@ import {
   storeReceipt,
   storeSigned,
 } from "../../src/publishing/attempts.ts";
-import { readTopicOn } from "../../src/publishing/confirm.ts";
+import { findReading, readTopicOn } from "../../src/publishing/confirm.ts";
 import {
   leaseStars,
   type Outbox,
@@ -23,6 +23,7 @@ import {
   releaseStar,
 } from "../../src/publishing/outbox.ts";
 import type { Sql } from "../../src/store/postgres.ts";
+import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
 import { boxStar, clockIsSetBack, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
 
@@ -54,7 +55,7 @@ async function sentAttempt(): Promise<Attempt> {
   return countSend(mine, attempt);
 }
 
-test("what waits for one topic is not read through to find what waits for the other", async () => {
+test("what waits for one topic is not read through to find what waits for the other, or what was sent", async () => {
   const waiting = 300;
   for (let i = 0; i < waiting; i++) await rig.box("event");
   const alone = await reserveConnection(rig.sql);
@@ -62,6 +63,7 @@ test("what waits for one topic is not read through to find what waits for the ot
     await alone`begin`;
     const outbox = { ...mine, sql: alone };
     assert.deepEqual(await leaseStars(outbox, { topic: "asset", limit: 10, working: [] }), []);
+    assert.equal((await findReading(alone, TOPICS.event))?.awaited, false);
     const [read] = await alone<{ rows: number }[]>`
       select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
       where relname = 'outbox'`;
@@ -293,6 +295,12 @@ const HASH = Buffer.alloc(48, 1).toString("base64");
 const readOn = async (messages: readonly MirrorTopicMessage[]) =>
   (await readTopicOn(rig.sql, READING, messages)).map(({ verdict }) => verdict);
 
+const isWaiting = (count: number) => async () => {
+  const rows = await rig.sql`select from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`;
+  return rows.length === count;
+};
+
 test("an id whose time ends with a message may still come after it; a nanosecond later it is absent", async () => {
   const { starId } = await sentAttempt();
   assert.deepEqual(await readOn(firstMessage({ at: signed.validUntil })), []);
@@ -320,6 +328,37 @@ test("a message in another place than the receipt's publishes nothing", async ()
   assert.deepEqual(await readOn(said), ["contradicts"]);
   assert.equal((await rig.row(attempt.starId)).state, "sent");
 });
+
+for (const held of ["absent", "adopted"] as const) {
+  test(`a step and a page of the topic lock the stars of both in one order: one is ${held}`, async () => {
+    const gone = await sentAttempt();
+    const waiting = await rig.box();
+    const { starId, transactionId } = await sentAttempt();
+    const { payer } = by;
+    const text = async (of: string) => {
+      const [star] = await rig.sql`select message from outbox where star_id = ${of}`;
+      return String(star?.message);
+    };
+    const page = [
+      ...firstMessage({ text: await text(starId), payer, transactionId }),
+      ...firstMessage({ text: await text(waiting), payer, transactionId: `${payer}@1.000000000` }),
+    ].map((message, n) => ({ ...message, sequenceNumber: n + 1 }));
+    const holder = await reserveConnection(rig.sql);
+    await holder`begin`;
+    await holder`select from outbox
+      where star_id = ${held === "absent" ? gone.starId : waiting} for update`;
+    const step = [gone.starId, waiting, starId].map((of) =>
+      releaseStar(mine, of, { delayMs: 0, why: null }),
+    );
+    await until("the step waits", isWaiting(1));
+    const reading = readOn(page);
+    await until("the page waits too", isWaiting(2));
+    await holder`commit`;
+    holder.release();
+    await Promise.all(step);
+    assert.deepEqual((await reading).sort(), ["absent", "adopted", "published"]);
+  });
+}
 
 test("facts once written down cannot be changed", async () => {
   const attempt = await sentAttempt();

@@ -11,6 +11,8 @@ import { recover } from "../../src/recovery/recover.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { seedDirectory } from "../support/engine.ts";
+import { until } from "../support/processes.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { type Cast, type LostWorld, openLostWorld } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -139,6 +141,106 @@ test("an export of another server that claims what the journal counts: its star 
     [1, 2, 3],
   );
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+});
+
+/** Those of collection B that the last of the wallets holds. */
+async function bonusSerials(): Promise<readonly number[]> {
+  const { network, wallets } = world;
+  const serials: number[] = [];
+  for await (const page of world.recovery(network.sql).mirror.nftOwners(network.collectionB)) {
+    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
+  }
+  return serials;
+}
+
+test("a wallet that carries its +5 on a mint by another NFT after the loss than before it", async () => {
+  const [wallet = "", other = ""] = world.wallets;
+  const mint = [{ wallet, target: "event/mint" }];
+  const [before = 0, after = 0] = await bonusSerials();
+  await castAt(1, lost(), mint);
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  await world.transfer("B", before, wallet);
+  await castAt(2, lost(), mint);
+  const source = await world.keepExports(lost().sql);
+  await world.transfer("B", before, other);
+  await world.transfer("B", after, wallet);
+  await castAt(4, fresh, mint);
+  const exports = { source, days: world.days.slice(0, 1) };
+  const { recovered, conflicts } = await recover(world.recovery(fresh.sql, { exports }));
+  assert.deepEqual([recovered, conflicts], [1, 1]);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+  const { ok, mismatches } = await world.audit(fresh.sql);
+  assert.equal(ok, true, JSON.stringify(mismatches));
+});
+
+test("an export that leaves out how a wallet lost its +5 before it brought another NFT: that star is a conflict", async () => {
+  const [wallet = "", other = ""] = world.wallets;
+  const mint = [{ wallet, target: "event/mint" }];
+  const [before = 0, after = 0] = await bonusSerials();
+  await world.transfer("B", before, wallet);
+  await castAt(1, lost(), mint);
+  await world.transfer("B", before, other);
+  await world.goTo(lost().sql, 0, 2 * HOUR_MS);
+  await world.check(lost().sql);
+  await world.transfer("B", after, wallet);
+  await castAt(3, lost(), mint);
+  const kept = await world.keepExports(lost().sql);
+  const source: typeof kept = {
+    ...kept,
+    async *lines(day) {
+      for await (const line of kept.lines(day)) if (!line.includes('"kind":"release"')) yield line;
+    },
+  };
+  const exports = { source, days: world.days.slice(0, 1) };
+  for (const piece of [20, 1]) {
+    const fresh = await world.freshDatabase();
+    const report = await recover(world.recovery(fresh.sql, { exports, accepts: true, piece }));
+    assert.deepEqual([report.recovered, report.conflicts], [1, 1]);
+  }
+});
+
+test("what a run that was killed has under way comes to its end before the next one forgets what it marked", async () => {
+  const star = [{ wallet: world.wallets[0] ?? "", target: "token/0.0.9001" }];
+  await castAt(2, lost(), star);
+  await castAt(4, await world.freshDatabase(), star);
+  const fresh = await world.freshDatabase();
+  const waiting = async (): Promise<number> => {
+    const rows = await fresh.sql`select from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`;
+    return rows.length;
+  };
+  const holder = await reserveConnection(fresh.sql);
+  await holder`begin`;
+  await holder`lock table star in share row exclusive mode`;
+  const killed = openPostgres(fresh.url);
+  recover(world.recovery(killed)).catch(() => undefined);
+  await until("stars are about to be written", async () => (await waiting()) === 1);
+  await killed.end({ timeout: 0 });
+  const kept = await world.keepExports(lost().sql);
+  let isReading = false;
+  let readOn = (): void => undefined;
+  const mayRead = new Promise<void>((resolve) => {
+    readOn = resolve;
+  });
+  const source: typeof kept = {
+    ...kept,
+    async *lines(day) {
+      isReading = true;
+      await mayRead;
+      yield* kept.lines(day);
+    },
+  };
+  const exports = { source, days: await kept.days() };
+  const recovering = recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  await until("the next run waits, or reads", async () => isReading || (await waiting()) === 2);
+  await holder`commit`;
+  holder.release();
+  const stars = () => fresh.sql`select id from star union all select id from star_conflict`;
+  await until("they are written", async () => (await stars()).length > 0);
+  readOn();
+  await recovering;
+  assert.equal((await stars()).length, 2);
 });
 
 test("a dry run says how many conflicts there will be, and leaves nothing behind", async () => {

@@ -112,7 +112,7 @@ test("a recovery killed at each of its stages and made again, while the service 
   await second.kill();
   // The statement that the second left under way goes on beside the third.
   const third = startProcess(args, own);
-  await meets("the third waits for it", third, ["recover_stars|adopt_messages", 2]);
+  await meets("the third waits for it", third, ["recover_stars|wait_for_recovery", 2]);
   const releaseDay = await lockDay(fresh.sql, oldest);
   await releaseStars();
   await meets("the third makes days final", third, ["insert into export_day", 1]);

@@ -8,7 +8,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { compareMint } from "../../src/journal/fold-mint.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { openLostWorld } from "./world.ts";
+import { type LostWorld, openLostWorld } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -44,6 +44,80 @@ for (const [name, { lost, later }] of Object.entries(histories)) {
       assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, [], `${piece} a piece`);
       await fresh.close();
     }
+    await world.close();
+  });
+}
+
+/** Serials of a collection that the last of the wallets holds. */
+async function serialsOf(world: LostWorld, collection: "A" | "B"): Promise<readonly number[]> {
+  const { network, wallets } = world;
+  const { mirror } = world.recovery(network.sql);
+  const id = collection === "A" ? network.collectionA : network.collectionB;
+  const serials: number[] = [];
+  for await (const page of mirror.nftOwners(id)) {
+    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
+  }
+  return serials.sort((one, other) => one - other);
+}
+
+/** Whose star is cast before the end of another's attribution comes back, and whether the end is written then. */
+const ends: Readonly<
+  Record<string, { collection: "A" | "B"; spare: boolean; by: "buyer" | "seller"; ends: number }>
+> = {
+  "an NFT of collection A that its buyer brings": {
+    ...{ collection: "A", spare: false, by: "buyer", ends: 1 },
+  },
+  "the carrier of the +5, which its buyer brings": {
+    ...{ collection: "B", spare: false, by: "buyer", ends: 1 },
+  },
+  "the carrier of the +5, whose seller brings another": {
+    ...{ collection: "B", spare: false, by: "seller", ends: 1 },
+  },
+  "the carrier of the +5, where the one that carried it on is counted for its buyer": {
+    ...{ collection: "B", spare: true, by: "buyer", ends: 0 },
+  },
+};
+
+for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends)) {
+  test(`an end comes back after a star that was decided without it: ${name}`, async () => {
+    const world = await openLostWorld({ wallets: 4, days: 3 });
+    const { sql, settings } = world.network;
+    const [keeper = "", buyer = "", , seller = ""] = world.wallets;
+    const url = settings.DATABASE_URL ?? "";
+    const [sold = 0] = await serialsOf(world, collection);
+    const [, other = 0] = await serialsOf(world, "B");
+    if (!spare) await world.transfer("B", other, keeper);
+    await world.goTo(sql, 0, HOUR_MS);
+    await world.cast(url, [{ wallet: seller, target: "event/mint" }]);
+    await world.publish(url);
+    await world.transfer(collection, sold, buyer);
+    await world.goTo(sql, 1, HOUR_MS);
+    await world.check(sql);
+    await world.goTo(sql, 2, HOUR_MS);
+    const source = await world.keepExports(sql);
+    const fresh = await world.freshDatabase();
+    await world.goTo(fresh.sql, 2, 2 * HOUR_MS);
+    // Today's check has been there: stars of mints end nothing themselves.
+    await fresh.sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+      values (gen_random_uuid(), ${world.days[2] ?? ""}, 'scheduled', 'done', 0, 0)`;
+    let isCast = false;
+    const lines: typeof source.lines = async function* (day) {
+      yield* source.lines(day);
+      const isBack = (await fresh.sql`select from star`).length > 0;
+      if (isCast || !isBack) return;
+      isCast = true;
+      // A star of another mint has the place of the end.
+      await fresh.sql`select nextval('forever_mint_order')`;
+      if (spare || by === "seller")
+        await world.transfer("B", other, by === "buyer" ? buyer : seller);
+      const wallet = by === "buyer" ? buyer : seller;
+      await world.cast(fresh.url, [{ wallet, target: "event/mint" }]);
+    };
+    const exports = { source: { ...source, lines }, days: await source.days() };
+    await recover(world.recovery(fresh.sql, { exports, accepts: true, piece: 1 }));
+    assert.equal(isCast, true);
+    assert.equal((await fresh.sql`select from claim_release`).length, count);
+    assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
     await world.close();
   });
 }

@@ -9,6 +9,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { compareMint } from "../../src/journal/fold-mint.ts";
 import { recover } from "../../src/recovery/recover.ts";
+import { reserveConnection } from "../support/reserve-connection.ts";
 import { type LostWorld, openLostWorld } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -112,6 +113,38 @@ test("one whose point a correction has taken already: it is not taken twice", as
   const folded = await fresh.sql`select points, stars, weight from season_score order by wallet`;
   assert.deepEqual([...stored], [...folded]);
   assert.equal(stored.length, 1);
+});
+
+test("one among many claims: it goes, and those that it meets are found, by their keys", async () => {
+  const [, , , holder = ""] = world.wallets;
+  const { url, sql } = await world.freshDatabase();
+  await world.goTo(sql, 0, HOUR_MS);
+  const targets = ["event/mint", "event/meetup"];
+  await world.cast(
+    url,
+    targets.map((target) => ({ wallet: holder, target })),
+  );
+  const many = 2_000;
+  await sql`
+    insert into serial_claim (event_id, day, collection, serial, wallet, star_id)
+    select event_id, day, 'A', 1000 + n, 1, gen_random_uuid()
+    from generate_series(1, ${many}) as n, (select distinct event_id, day from serial_claim) as place`;
+  const alone = await reserveConnection(sql);
+  await alone`begin`;
+  await alone`set local enable_seqscan = off`;
+  const [met] = await alone`
+    select count(*) as stars from claims_met(array(select jsonb_populate_record(null::recovered_star,
+      to_jsonb(star) || jsonb_build_object('id', gen_random_uuid())) from star))`;
+  // Of both stars: three of collection A and the +5; the mint's also the base, and the +5 by its wallet.
+  assert.equal(met?.stars, 10);
+  await alone`select set_aside_star(id, day, gen_random_uuid()) from star order by slot desc`;
+  const [read] = await alone<{ rows: number }[]>`
+    select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
+    where relname = 'serial_claim'`;
+  await alone`commit`;
+  alone.release();
+  assert.equal((await sql`select from serial_claim where wallet <> 1`).length, 0);
+  assert.ok(read !== undefined && read.rows < many, `${read?.rows} rows read`);
 });
 
 test.run();

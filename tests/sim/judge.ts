@@ -49,7 +49,8 @@ interface Ended {
 }
 
 interface Reading {
-  readonly askedAt: number;
+  /** When the process that asked had the answer, by the world's time. */
+  readonly answeredAt: number;
   readonly serials: string;
 }
 
@@ -99,7 +100,7 @@ export class Judge {
   readonly #byMessage = new Map<string, StarRow>();
   /** Requests by wallet and target, and stars that came of them. */
   readonly #requests = new Map<string, number>();
-  /** Those of the last seconds. */
+  /** Those that a statement on its way may come of. */
   readonly #asked = new Map<string, readonly Asked[]>();
   /** What ends have taken off each mint. */
   readonly #endedWeight = new Map<string, number>();
@@ -161,10 +162,21 @@ export class Judge {
     this.#history.push(standing);
     this.#askOracle(standing);
     const serials = JSON.stringify([row.held_a, row.held_b]);
-    const since = this.#parts.now() - REQUEST_MS - (isClockKnown ? 0 : SET_BACK_MS);
-    const known = this.#readings.get(wallet) ?? [];
-    const isRead = known.some((read) => read.serials === serials && read.askedAt >= since);
-    if (!isRead) this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
+    const since = storedAt - REQUEST_MS - (isClockKnown ? 0 : SET_BACK_MS);
+    if (!this.#isRead(row, { request, serials, since }))
+      this.#deny("P12", `star ${id} holds what no mirror node said: ${serials}`);
+  }
+
+  /** Nothing is kept between stars: a request uses a reading that is under way when it comes, or a later one. */
+  #isRead(
+    { wallet }: StarRow,
+    given: { readonly request: string; readonly serials: string; readonly since: number },
+  ): boolean {
+    const { request, serials, since } = given;
+    const asked = (this.#asked.get(request) ?? []).map(({ at }) => at).filter((at) => at >= since);
+    const first = Math.min(...asked);
+    const readings = this.#readings.get(wallet) ?? [];
+    return readings.some((read) => read.serials === serials && read.answeredAt >= first);
   }
 
   /** Whether all processes that were asked for it of late had read the clock since its last jump. */
@@ -313,11 +325,12 @@ export class Judge {
     }
   }
 
-  /** A mirror node said what a wallet holds. */
-  read(wallet: number, askedAt: number, serials: readonly (readonly number[])[]): void {
-    const since = this.#parts.now() - REQUEST_MS - SET_BACK_MS;
-    const recent = (this.#readings.get(wallet) ?? []).filter((each) => each.askedAt >= since);
-    recent.push({ askedAt, serials: JSON.stringify(serials) });
+  /** A mirror node said what a wallet holds, and the process that asked has heard it. */
+  read(wallet: number, serials: readonly (readonly number[])[]): void {
+    const answeredAt = this.#parts.now();
+    const since = answeredAt - REQUEST_MS - SET_BACK_MS;
+    const recent = (this.#readings.get(wallet) ?? []).filter((each) => each.answeredAt >= since);
+    recent.push({ answeredAt, serials: JSON.stringify(serials) });
     this.#readings.set(wallet, recent);
   }
 
@@ -339,7 +352,9 @@ export class Judge {
   asked(asked: Asked): void {
     const { wallet, target } = asked;
     const request = `${wallet} ${target.type}/${target.id}`;
-    this.#asked.set(request, [...this.#recent(request), asked]);
+    const since = this.#parts.now() - REQUEST_MS - SET_BACK_MS;
+    const earlier = (this.#asked.get(request) ?? []).filter(({ at }) => at >= since);
+    this.#asked.set(request, [...earlier, asked]);
     this.#requests.set(request, (this.#requests.get(request) ?? 0) + 1);
   }
 

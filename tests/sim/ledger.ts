@@ -71,12 +71,10 @@ export interface LedgerParts {
     token: string,
     serial: number,
   ) => { readonly owner: number | null; readonly consensusAt: number | null };
-  /** Called with each answer that a wallet's holdings were read from. */
-  readonly onHoldings: (
-    wallet: string,
-    askedAt: number,
-    serials: readonly (readonly number[])[],
-  ) => void;
+  /** Called when the mirror node has found what a wallet holds. */
+  readonly onHoldings: () => void;
+  /** Called when the process that asked for it has the answer. */
+  readonly onHeard: (wallet: string, serials: readonly (readonly number[])[]) => void;
 }
 
 /** Consensus nodes and a mirror node; the truth about the topics, and never at fault itself. */
@@ -240,7 +238,6 @@ export class Ledger {
    * @param nightsMs how far its newest block is beyond the world's time; publishing goes by that alone
    */
   mirrorFor(owner: Owner, nightsMs: () => number = () => 0): MirrorNode {
-    const { time } = this.#parts;
     const unused = (): never => {
       throw new Error("the simulation does not read this");
     };
@@ -249,14 +246,18 @@ export class Ledger {
       ...{ account: unused, isContract: unused, token: unused },
       ...{ nftTransactions: unused, messageMemos: unused, exchangeRate: unused },
       nftsOf: (wallet, tokens, limits) => {
-        const askedAt = time.now;
         const answer = () => {
           const serials = tokens.map((token) => this.#parts.holdings(wallet, token));
-          this.#parts.onHoldings(wallet, askedAt, serials);
+          this.#parts.onHoldings();
           // As many as tokens, which `map` does not say.
           return serials as unknown as { readonly [K in keyof typeof tokens]: readonly number[] };
         };
-        return read(answer, limits?.deadlineMs);
+        const reading = read(answer, limits?.deadlineMs);
+        reading.then(
+          (serials) => this.#parts.onHeard(wallet, serials),
+          () => undefined,
+        );
+        return reading;
       },
       nft: (token, serial, limits) => read(() => this.#nft(token, serial), limits?.deadlineMs),
       nftOwners: (token, limits) => this.#owners(owner, token, limits?.deadlineMs),

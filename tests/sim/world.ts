@@ -135,10 +135,10 @@ class World {
       holdings: (wallet, token) => nfts.heldBy(Number(wallet.slice("0.0.".length)), token),
       serials: (token) => nfts.serials(collectionOf(token)),
       ownerOf: (token, serial) => nfts.ownerOf(collectionOf(token), serial),
-      onHoldings(wallet, askedAt, serials) {
-        judge.read(Number(wallet.slice("0.0.".length)), askedAt, serials);
+      onHoldings() {
         if (faults.strikes("mirror: moved in mid-vote")) nfts.move();
       },
+      onHeard: (wallet, serials) => judge.read(Number(wallet.slice("0.0.".length)), serials),
     });
     this.#nfts = nfts;
     this.#judge = judge;
