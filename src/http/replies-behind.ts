@@ -5,10 +5,10 @@ import type { Socket } from "node:net";
 const behind = new WeakMap<Socket, Set<ServerResponse>>();
 
 /**
- * Behind a stream they wait without end, at some 13 KB each, and a packet holds 1,700 requests. Clients
- * send a page's files in one go, if they pipeline at all.
+ * Behind a stream they wait without end, at some 13 KB each, and a packet holds 1,700 requests. Load
+ * generators pipeline a hundred, other clients a page's files.
  */
-const BEHIND_MAX = 32;
+const BEHIND_MAX = 128;
 
 /**
  * Closes a reply with its connection also where its turn has not come. Node closes the one that is being
