@@ -70,9 +70,10 @@ export async function* readExport(
   }
   const counted = lines.counted(header);
   const given = { header, footer, counted, bytes: lines.bytes };
-  for (const [expected, found] of [...endsOf(day, given), ...listOf(source, day, given)]) {
-    yield broken(expected, found);
-  }
+  for (const [expected, found] of endsOf(day, given)) yield broken(expected, found);
+  const otherwise = listOf(source, day, given);
+  if (otherwise.length > 0 && (await source.isRecovered?.(day))) yield { kind: "rejoined" };
+  else for (const [expected, found] of otherwise) yield broken(expected, found);
   const { excludedWallets: excluded, previous, recovered } = header;
   const isRecovered = recovered === true;
   const expected = before?.hash ?? null;
@@ -191,14 +192,18 @@ const FOOTER_FIELDS = [
   ...(["sha256", "chain"] as const),
 ];
 
-/** What the list of days says, against the export. A day may have become final since the list was read. */
+/**
+ * What the list of days says, against the export. A day may have become final since the list was read, or
+ * since it was kept.
+ */
 function listOf(
   source: ExportSource,
   day: string,
-  { header: { previous }, counted, bytes }: Ends,
+  { header: { previous, final }, counted, bytes }: Ends,
 ): readonly Difference[] {
   const entry = source.listed(day);
-  if (entry == null) return [];
+  if (entry === undefined || !(final || source.isLive)) return [];
+  if (entry === null) return [["a day in the list", "none"]];
   const before = source.listed(dayOf(startOfDay(day) - 1));
   const real = entry.final ? { ...counted, bytes } : NOT_FINAL;
   return differing([

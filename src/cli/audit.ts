@@ -124,7 +124,9 @@ interface Exports {
 async function openExports(given: Given, { api }: Wanted): Promise<Exports | null> {
   const place = given.export ?? (api && `${api.url}/exports`);
   if (place === null) return null;
-  const source = openExportSource(place);
+  const opened = openExportSource(place);
+  const { source, note } =
+    api === null || opened.isLive ? { source: opened } : await besideList(opened, api.url);
   try {
     const days = await source.days();
     const last = days.at(-1);
@@ -136,12 +138,36 @@ async function openExports(given: Given, { api }: Wanted): Promise<Exports | nul
       const header = await readHeader(source, day).catch(() => undefined);
       if (header !== undefined) headers.push(header);
     }
-    return { source, days, headers: [...headers, newest] };
+    return { source, days, headers: [...headers, newest], ...(note !== undefined && { note }) };
   } catch (error) {
-    const note = `exports cannot be read: ${coerceError(error).message}`;
-    if (given.export !== undefined) throw new Error(note);
-    return { source, days: [], headers: [], note };
+    const why = `exports cannot be read: ${coerceError(error).message}`;
+    if (given.export !== undefined) throw new Error(why);
+    return { source, days: [], headers: [], note: why };
   }
+}
+
+/** Days that were kept, and what the list of the API's server says of them now. */
+async function besideList(
+  kept: ExportSource,
+  url: string,
+): Promise<{ readonly source: ExportSource; readonly note?: string }> {
+  const live = openExportSource(`${url}/exports`);
+  try {
+    await live.days();
+  } catch (error) {
+    return { source: kept, note: `no list of exports: ${coerceError(error).message}` };
+  }
+  const source: ExportSource = {
+    ...kept,
+    listed(day) {
+      const entry = live.listed(day);
+      // Stars come back to it, and it will be final again.
+      return entry?.final === false ? undefined : entry;
+    },
+    isRecovered: async (day) =>
+      live.listed(day) !== null && (await readHeader(live, day)).recovered === true,
+  };
+  return { source };
 }
 
 /** Every topic that the days' stars were published to, the oldest first, and our own; comma-separated. */

@@ -7,9 +7,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
+import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
 import type { Mismatch } from "../../src/audit/report.ts";
 import { type Served, serveWorld, writeExports } from "../audit/serve-world.ts";
-import { A, B, makeWorld, rechain, TREASURY } from "../audit/world.ts";
+import { A, B, makeWorld, rechain, TREASURY, type World } from "../audit/world.ts";
 import { starboard } from "../support/starboard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "audit-cli-"));
@@ -50,6 +51,58 @@ test("exports give every setting but the mirror node", async () => {
   assert.equal(result.status, 0, result.stderr);
   assert.match(result.stdout, /^Everything that was checked holds\./);
   assert.match(result.stdout, new RegExp(`stars of exports +${world.stars.length}`));
+});
+
+test("exports that were kept are held against the API's list: a final day does not change", async () => {
+  const [kept, live] = [join(folder, "kept"), join(folder, "live")];
+  writeExports(world, kept);
+  let listed = 0;
+  const service = await serveWorld(world, {
+    exports: live,
+    onAnswer: (path, body) =>
+      path === "/exports"
+        ? { exports: (body as { exports: object[] }).exports.slice(listed) }
+        : body,
+  });
+  const api = ["--api", service.url, "--key", "k", "--settle", "0", "--json"];
+  const found = async (changed: Partial<World>) => {
+    writeExports({ ...world, ...changed }, live);
+    const result = await run("--mirror", served.url, "--export", kept, ...api);
+    const { mismatches, known } = result.json<{
+      mismatches: Mismatch[];
+      known: { kind: string; day: string }[];
+    }>();
+    return {
+      status: result.status,
+      fields: mismatches.map(({ where, expected }) => `${where} ${String(expected).split(" ")[0]}`),
+      known: known.map(({ kind, day }) => `${kind} ${day}`),
+    };
+  };
+  assert.deepEqual(await found({}), { status: 0, fields: [], known: [] });
+  const { firstDay } = world;
+  const second = dayOf(startOfDay(firstDay) + DAY_MS);
+  const excludedOn = new Map([[firstDay, [TREASURY, "0.0.4711"]]]);
+  const changed = await found({ excludedOn });
+  assert.deepEqual(changed, {
+    status: 1,
+    fields: [
+      ...["sha256", "chain", "bytes"].map((each) => `${firstDay} ${each}`),
+      `${second} sha256`,
+      `${second} chain`,
+    ],
+    known: [],
+  });
+  // It may where stars came back, and says so.
+  const recovered = await found({ isRecovered: true });
+  assert.deepEqual(recovered, {
+    status: 0,
+    fields: [],
+    known: [`chain ${firstDay}`, `chain ${second}`],
+  });
+  listed = 1;
+  const first = await found({});
+  assert.deepEqual(first.fields, [`${firstDay} a`, `${second} previous`]);
+  await service.close();
 });
 
 /** Edits the header of a world's first export. */
