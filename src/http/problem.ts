@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type RetryableCode, RetryableError, type TerminalCode, TerminalError } from "../errors.ts";
 import type { Logger } from "../log.ts";
+import { SECURITY_HEADERS } from "./middleware/every-reply.ts";
 import { setReplyHeader } from "./reply-header.ts";
 
 /**
@@ -143,6 +144,7 @@ export function bareProblem(code: ProblemCode | "METHOD_NOT_ALLOWED"): BareProbl
       "Content-Length": String(Buffer.byteLength(text)),
       "Cache-Control": "no-store",
       Connection: "close",
+      ...Object.fromEntries(SECURITY_HEADERS),
       ...(status === 405 && { Allow: "GET" }),
     },
   };

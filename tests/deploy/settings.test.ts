@@ -142,6 +142,13 @@ test("compose: pinned images, existing files, and processes without privileges",
   }
 });
 
+test("compose: no one signs in to Grafana, whose first admin's password is known to all", () => {
+  const { environment = {} } = compose.services.grafana;
+  assert.equal(environment.GF_AUTH_BASIC_ENABLED, "false");
+  assert.equal(environment.GF_AUTH_DISABLE_LOGIN_FORM, "true");
+  assert.equal(environment.GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION, "true");
+});
+
 test("Prometheus asks the services of the compose file at the ports of the images", () => {
   const { scrape_configs: configs }: Yaml = parse(read("prometheus/prometheus.yaml"));
   const asked = configs[0].dns_sd_configs.map((each: Yaml) => [each.names[0], each.port]);

@@ -147,9 +147,10 @@ test("one line per request: method, path, status, time and id, never a query or 
   await house.get(`/events?source=${SECRET}`, { Cookie: SECRET, "X-Request-Id": "given-1" });
   await house.app.request(`/v1/tokens/top?api_key=${house.key}`);
   await house.app.request(`/v1/${"x".repeat(5_000)}`);
+  await house.app.request(`/v1/events/${house.key}/x`);
   await house.close();
-  assert.equal(lines.length, 3);
-  const [first, second, third] = lines;
+  assert.equal(lines.length, 4);
+  const [first, second, third, fourth] = lines;
   assert.equal(first?.path, "/v1/events");
   assert.equal(first?.status, 400);
   assert.equal(first?.method, "GET");
@@ -157,6 +158,7 @@ test("one line per request: method, path, status, time and id, never a query or 
   assert.equal(typeof first?.ms, "number");
   assert.match(String(second?.keyId), /^[0-9a-f-]{36}$/, "the caller can be identified");
   assert.ok(String(third?.path).length <= 200);
+  assert.equal(fourth?.path, "/v1/events/starboard_live_…/x");
   const everything = JSON.stringify(lines);
   assert.doesNotMatch(everything, new RegExp(SECRET));
   assert.ok(!everything.includes(house.key));

@@ -63,6 +63,11 @@ async function raw(bytes: string): Promise<string> {
 function assertProblem(reply: string, status: number, code: string): void {
   assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), reply.slice(0, 300));
   assert.match(reply, /\r\ncontent-type: application\/json/i);
+  assert.match(
+    reply,
+    /\r\ncontent-security-policy: default-src 'none'; frame-ancestors 'none'\r\n/i,
+  );
+  assert.match(reply, /\r\nx-content-type-options: nosniff\r\n/i);
   const body = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n") + 4));
   assert.deepEqual(Object.keys(body), ["error", "code"]);
   assert.equal(body.code, code);

@@ -13,6 +13,8 @@ export interface RequestVariables {
 
 /** So much of a path is enough to recognise it, and a client chooses its length. */
 const PATH_CHARACTERS_MAX = 200;
+/** Keys and operators' tokens, which a client may put into a path by mistake. */
+const KEY = /(starboard_(?:live|operator)_)\w+/g;
 
 /** What is logged of a request once it is answered. */
 export interface RequestFacts {
@@ -52,7 +54,7 @@ export function requestLog(note: RequestNote): MiddlewareHandler<{ Variables: Re
     note({
       requestId: c.get("requestId"),
       method: c.req.method,
-      path: c.req.path.slice(0, PATH_CHARACTERS_MAX),
+      path: c.req.path.slice(0, PATH_CHARACTERS_MAX).replace(KEY, "$1…"),
       route: routePattern(c),
       status,
       ms: performance.now() - started,
