@@ -63,19 +63,22 @@ begin
     select distinct on (said.star_id) said.* from recovery_message said join outbox using (star_id)
     where outbox.state <> 'published' and outbox.message = said.message
     order by said.star_id, said.consensus_timestamp limit stars_max
+  ), locked as materialized (
+    -- In the order of the stars, as by the steps of publishing and the readings of topics.
+    select star_id from outbox where star_id in (select star_id from found) order by star_id for update
   ), closed as (
     update publish_attempt attempt set closed_at = now_ms(), signed_bytes = null,
       outcome = case when attempt.transaction_id = found.transaction_id then 'published'
         when attempt.sends = 0 then 'never sent' else 'absent' end,
       evidence = found.topic_id || ' #' || found.sequence_number
-    from found where attempt.star_id = found.star_id and attempt.closed_at is null
+    from found join locked using (star_id) where attempt.star_id = found.star_id and attempt.closed_at is null
   ), published as (
     update outbox set state = 'published', topic_id = found.topic_id,
       transaction_id = found.transaction_id, sequence_number = found.sequence_number,
       consensus_timestamp = found.consensus_timestamp, running_hash = found.running_hash,
       published_at = now_ms(), lease_owner = null, lease_until = 0, last_error = null
     -- A worker that reads the topic may have been faster.
-    from found where outbox.star_id = found.star_id and outbox.state <> 'published'
+    from found join locked using (star_id) where outbox.star_id = found.star_id and outbox.state <> 'published'
     returning outbox.star_id
   ), resolved as (
     update publishing_finding finding set resolved_at = now_ms() from found join published using (star_id)
