@@ -583,14 +583,20 @@ begin
       or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
     'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  -- A star behind its place that brought what becomes free was decided without that: it stays before it.
-  perform from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
-    unnest(ended) as each
-  where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
-    when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
-    else star.claimed_b is null and (each.serial = any(star.held_b)
-      or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end;
-  number := free_mint_place(said.event_id, case when not found then said.seq end, null, said.released_at);
+  -- A star behind its place that brought what becomes free was decided without that, and stays before it; unless
+  -- stars still come back that take it again.
+  if exists (
+    select from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
+      unnest(ended) as each
+    where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
+      when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
+      else star.claimed_b is null and (each.serial = any(star.held_b)
+        or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end
+  ) and not exists (
+    select from recovery_message lost where lost.target_type = 'event' and lost.target_id = said.event_id
+      and not exists (select from outbox where outbox.star_id = lost.star_id)
+  ) then said.seq := null; end if;
+  number := free_mint_place(said.event_id, said.seq, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   update serial_claim claim set released_at = said.released_at from unnest(ended) as each
   where claim.event_id = said.event_id and claim.collection = each.collection

@@ -122,4 +122,38 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
   });
 }
 
+test("an end comes back with the star that proved it, before a star that was decided without both", async () => {
+  const world = await openLostWorld({ wallets: 4, days: 2 });
+  const { sql, settings } = world.network;
+  const [buyer = "", last = "", , seller = ""] = world.wallets;
+  const url = settings.DATABASE_URL ?? "";
+  const [sold = 0] = await serialsOf(world, "A");
+  const cast = async (place: string, wallet: string) => {
+    await world.cast(place, [{ wallet, target: "event/mint" }]);
+    await world.publish(place);
+  };
+  await world.goTo(sql, 0, HOUR_MS);
+  await cast(url, seller);
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  await world.goTo(sql, 1, HOUR_MS);
+  await world.transfer("A", sold, buyer);
+  await cast(url, buyer);
+  assert.equal((await sql`select from claim_release`).length, 1);
+  const source = await world.keepExports(sql);
+  await world.goTo(fresh.sql, 1, 2 * HOUR_MS);
+  await world.transfer("A", sold, last);
+  await fresh.sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+    values (gen_random_uuid(), ${world.days[1] ?? ""}, 'scheduled', 'done', 0, 0)`;
+  // Stars of another mint have the next places.
+  await fresh.sql`select setval('forever_mint_order', 9)`;
+  await cast(fresh.url, last);
+  const exports = { source, days: await source.days() };
+  const { recovered } = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.equal(recovered, 1);
+  assert.equal((await fresh.sql`select from claim_release`).length, 1);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+  await world.close();
+});
+
 test.run();
