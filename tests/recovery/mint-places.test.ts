@@ -8,7 +8,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { compareMint } from "../../src/journal/fold-mint.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { type LostWorld, openLostWorld } from "./world.ts";
+import { openLostWorld } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -48,18 +48,6 @@ for (const [name, { lost, later }] of Object.entries(histories)) {
   });
 }
 
-/** Serials of a collection that the last of the wallets holds. */
-async function serialsOf(world: LostWorld, collection: "A" | "B"): Promise<readonly number[]> {
-  const { network, wallets } = world;
-  const { mirror } = world.recovery(network.sql);
-  const id = collection === "A" ? network.collectionA : network.collectionB;
-  const serials: number[] = [];
-  for await (const page of mirror.nftOwners(id)) {
-    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
-  }
-  return serials.sort((one, other) => one - other);
-}
-
 /** Whose star is cast before the end of another's attribution comes back, and whether the end is written then. */
 const ends: Readonly<
   Record<string, { collection: "A" | "B"; spare: boolean; by: "buyer" | "seller"; ends: number }>
@@ -84,8 +72,8 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
     const { sql, settings } = world.network;
     const [keeper = "", buyer = "", , seller = ""] = world.wallets;
     const url = settings.DATABASE_URL ?? "";
-    const [sold = 0] = await serialsOf(world, collection);
-    const [, other = 0] = await serialsOf(world, "B");
+    const [sold = 0] = world.heldBy(seller)[collection];
+    const [, other = 0] = world.heldBy(seller).B;
     if (!spare) await world.transfer("B", other, keeper);
     await world.goTo(sql, 0, HOUR_MS);
     await world.cast(url, [{ wallet: seller, target: "event/mint" }]);
@@ -127,7 +115,7 @@ test("an end comes back with the star that proved it, before a star that was dec
   const { sql, settings } = world.network;
   const [buyer = "", last = "", , seller = ""] = world.wallets;
   const url = settings.DATABASE_URL ?? "";
-  const [sold = 0] = await serialsOf(world, "A");
+  const [sold = 0] = world.heldBy(seller).A;
   const cast = async (place: string, wallet: string) => {
     await world.cast(place, [{ wallet, target: "event/mint" }]);
     await world.publish(place);
