@@ -63,19 +63,22 @@ begin
     select distinct on (said.star_id) said.* from recovery_message said join outbox using (star_id)
     where outbox.state <> 'published' and outbox.message = said.message
     order by said.star_id, said.consensus_timestamp limit stars_max
+  ), locked as materialized (
+    -- In the order of the stars, as by the steps of publishing and the readings of topics.
+    select star_id from outbox where star_id in (select star_id from found) order by star_id for update
   ), closed as (
     update publish_attempt attempt set closed_at = now_ms(), signed_bytes = null,
       outcome = case when attempt.transaction_id = found.transaction_id then 'published'
         when attempt.sends = 0 then 'never sent' else 'absent' end,
       evidence = found.topic_id || ' #' || found.sequence_number
-    from found where attempt.star_id = found.star_id and attempt.closed_at is null
+    from found join locked using (star_id) where attempt.star_id = found.star_id and attempt.closed_at is null
   ), published as (
     update outbox set state = 'published', topic_id = found.topic_id,
       transaction_id = found.transaction_id, sequence_number = found.sequence_number,
       consensus_timestamp = found.consensus_timestamp, running_hash = found.running_hash,
       published_at = now_ms(), lease_owner = null, lease_until = 0, last_error = null
     -- A worker that reads the topic may have been faster.
-    from found where outbox.star_id = found.star_id and outbox.state <> 'published'
+    from found join locked using (star_id) where outbox.star_id = found.star_id and outbox.state <> 'published'
     returning outbox.star_id
   ), resolved as (
     update publishing_finding finding set resolved_at = now_ms() from found join published using (star_id)
@@ -580,14 +583,20 @@ begin
       or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
     'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  -- A star behind its place that brought what becomes free was decided without that: it stays before it.
-  perform from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
-    unnest(ended) as each
-  where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
-    when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
-    else star.claimed_b is null and (each.serial = any(star.held_b)
-      or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end;
-  number := free_mint_place(said.event_id, case when not found then said.seq end, null, said.released_at);
+  -- A star behind its place that brought what becomes free was decided without that, and stays before it; unless
+  -- stars still come back that take it again.
+  if exists (
+    select from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
+      unnest(ended) as each
+    where behind.event_id = said.event_id and behind.seq > said.seq and case each.collection
+      when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
+      else star.claimed_b is null and (each.serial = any(star.held_b)
+        or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end
+  ) and not exists (
+    select from recovery_message lost where lost.target_type = 'event' and lost.target_id = said.event_id
+      and not exists (select from outbox where outbox.star_id = lost.star_id)
+  ) then said.seq := null; end if;
+  number := free_mint_place(said.event_id, said.seq, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));
   update serial_claim claim set released_at = said.released_at from unnest(ended) as each
   where claim.event_id = said.event_id and claim.collection = each.collection

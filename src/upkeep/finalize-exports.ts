@@ -76,9 +76,10 @@ export async function finalizeDueDays(
   stop?: AbortSignal,
 ): Promise<readonly Day[]> {
   const days: Day[] = [];
-  if (await mayLackStars(sql)) return days;
   const lookAtJournal = followCommitWatermark(sql);
   for (;;) {
+    // Asked for each day: a recovery may begin while earlier ones become final.
+    if (await mayLackStars(sql)) return days;
     const next = await nextFinalDay(sql);
     if (next === null) return days;
     if ((await settleJournal(lookAtJournal, SETTLED_WITHIN_MS)) === null) return days;

@@ -360,6 +360,35 @@ for (const held of ["absent", "adopted"] as const) {
   });
 }
 
+test("a step and a recovery that adopts messages lock the stars of both in one order", async () => {
+  const stars = [await rig.box(), await rig.box()];
+  await lease(mine);
+  // Where the rows stand, the older star comes last.
+  await rig.sql`update outbox set tries = 1 where star_id = ${stars[0] ?? ""}`;
+  await rig.sql`
+    insert into recovery_message (topic_id, sequence_number, consensus_timestamp, running_hash, transaction_id,
+      star_id, topic, wallet, at, day, target_type, target_id, is_forever_mint, message)
+    select ${by.topicId}, row_number() over (), row_number() over () || '.000000000', '', 'of ' || star_id,
+      star_id, topic, 1, 0, '1970-01-01', 'event', 'drop', false, message from outbox`;
+  const holder = await reserveConnection(rig.sql);
+  await holder`begin`;
+  await holder`select from outbox where star_id = ${stars[0] ?? ""} for update`;
+  const step = stars.map((of) => releaseStar(mine, of, { delayMs: 0, why: null }));
+  await until("the step waits", isWaiting(1));
+  const adopting = rig.sql.begin(async (sql) => {
+    // As on a short outbox: row by row, as they stand.
+    await sql`set local enable_nestloop = off`;
+    await sql`set local enable_mergejoin = off`;
+    return sql`select adopted from adopt_messages(10)`;
+  });
+  await until("the recovery waits too", isWaiting(2));
+  await holder`commit`;
+  holder.release();
+  await Promise.all(step);
+  assert.deepEqual([...(await adopting)], [{ adopted: 2 }]);
+  await rig.sql`delete from recovery_message`;
+});
+
 test("facts once written down cannot be changed", async () => {
   const attempt = await sentAttempt();
   const known = await storeReceipt(mine, attempt, {

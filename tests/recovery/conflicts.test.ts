@@ -143,20 +143,10 @@ test("an export of another server that claims what the journal counts: its star 
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
 });
 
-/** Those of collection B that the last of the wallets holds. */
-async function bonusSerials(): Promise<readonly number[]> {
-  const { network, wallets } = world;
-  const serials: number[] = [];
-  for await (const page of world.recovery(network.sql).mirror.nftOwners(network.collectionB)) {
-    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
-  }
-  return serials;
-}
-
 test("a wallet that carries its +5 on a mint by another NFT after the loss than before it", async () => {
-  const [wallet = "", other = ""] = world.wallets;
+  const [wallet = "", other = "", , holder = ""] = world.wallets;
   const mint = [{ wallet, target: "event/mint" }];
-  const [before = 0, after = 0] = await bonusSerials();
+  const [before = 0, after = 0] = world.heldBy(holder).B;
   await castAt(1, lost(), mint);
   const fresh = await world.freshDatabase();
   await recover(world.recovery(fresh.sql));
@@ -175,9 +165,9 @@ test("a wallet that carries its +5 on a mint by another NFT after the loss than 
 });
 
 test("an export that leaves out how a wallet lost its +5 before it brought another NFT: that star is a conflict", async () => {
-  const [wallet = "", other = ""] = world.wallets;
+  const [wallet = "", other = "", , holder = ""] = world.wallets;
   const mint = [{ wallet, target: "event/mint" }];
-  const [before = 0, after = 0] = await bonusSerials();
+  const [before = 0, after = 0] = world.heldBy(holder).B;
   await world.transfer("B", before, wallet);
   await castAt(1, lost(), mint);
   await world.transfer("B", before, other);
@@ -213,7 +203,8 @@ test("what a run that was killed has under way comes to its end before the next 
   const holder = await reserveConnection(fresh.sql);
   await holder`begin`;
   await holder`lock table star in share row exclusive mode`;
-  const killed = openPostgres(fresh.url);
+  const [killed, next] = [1, 2].map(() => openPostgres(fresh.url, { statementTimeoutMs: 60_000 }));
+  assert.ok(killed && next);
   recover(world.recovery(killed)).catch(() => undefined);
   await until("stars are about to be written", async () => (await waiting()) === 1);
   await killed.end({ timeout: 0 });
@@ -232,7 +223,7 @@ test("what a run that was killed has under way comes to its end before the next 
     },
   };
   const exports = { source, days: await kept.days() };
-  const recovering = recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  const recovering = recover(world.recovery(next, { exports, accepts: true }));
   await until("the next run waits, or reads", async () => isReading || (await waiting()) === 2);
   await holder`commit`;
   holder.release();
@@ -240,6 +231,7 @@ test("what a run that was killed has under way comes to its end before the next 
   await until("they are written", async () => (await stars()).length > 0);
   readOn();
   await recovering;
+  await next.end({ timeout: 1 });
   assert.equal((await stars()).length, 2);
 });
 

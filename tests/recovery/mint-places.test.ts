@@ -8,7 +8,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { compareMint } from "../../src/journal/fold-mint.ts";
 import { recover } from "../../src/recovery/recover.ts";
-import { type LostWorld, openLostWorld } from "./world.ts";
+import { openLostWorld } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -48,18 +48,6 @@ for (const [name, { lost, later }] of Object.entries(histories)) {
   });
 }
 
-/** Serials of a collection that the last of the wallets holds. */
-async function serialsOf(world: LostWorld, collection: "A" | "B"): Promise<readonly number[]> {
-  const { network, wallets } = world;
-  const { mirror } = world.recovery(network.sql);
-  const id = collection === "A" ? network.collectionA : network.collectionB;
-  const serials: number[] = [];
-  for await (const page of mirror.nftOwners(id)) {
-    for (const { serial, owner } of page) if (owner === wallets.at(-1)) serials.push(serial);
-  }
-  return serials.sort((one, other) => one - other);
-}
-
 /** Whose star is cast before the end of another's attribution comes back, and whether the end is written then. */
 const ends: Readonly<
   Record<string, { collection: "A" | "B"; spare: boolean; by: "buyer" | "seller"; ends: number }>
@@ -84,8 +72,8 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
     const { sql, settings } = world.network;
     const [keeper = "", buyer = "", , seller = ""] = world.wallets;
     const url = settings.DATABASE_URL ?? "";
-    const [sold = 0] = await serialsOf(world, collection);
-    const [, other = 0] = await serialsOf(world, "B");
+    const [sold = 0] = world.heldBy(seller)[collection];
+    const [, other = 0] = world.heldBy(seller).B;
     if (!spare) await world.transfer("B", other, keeper);
     await world.goTo(sql, 0, HOUR_MS);
     await world.cast(url, [{ wallet: seller, target: "event/mint" }]);
@@ -121,5 +109,39 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
     await world.close();
   });
 }
+
+test("an end comes back with the star that proved it, before a star that was decided without both", async () => {
+  const world = await openLostWorld({ wallets: 4, days: 2 });
+  const { sql, settings } = world.network;
+  const [buyer = "", last = "", , seller = ""] = world.wallets;
+  const url = settings.DATABASE_URL ?? "";
+  const [sold = 0] = world.heldBy(seller).A;
+  const cast = async (place: string, wallet: string) => {
+    await world.cast(place, [{ wallet, target: "event/mint" }]);
+    await world.publish(place);
+  };
+  await world.goTo(sql, 0, HOUR_MS);
+  await cast(url, seller);
+  const fresh = await world.freshDatabase();
+  await recover(world.recovery(fresh.sql));
+  await world.goTo(sql, 1, HOUR_MS);
+  await world.transfer("A", sold, buyer);
+  await cast(url, buyer);
+  assert.equal((await sql`select from claim_release`).length, 1);
+  const source = await world.keepExports(sql);
+  await world.goTo(fresh.sql, 1, 2 * HOUR_MS);
+  await world.transfer("A", sold, last);
+  await fresh.sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at)
+    values (gen_random_uuid(), ${world.days[1] ?? ""}, 'scheduled', 'done', 0, 0)`;
+  // Stars of another mint have the next places.
+  await fresh.sql`select setval('forever_mint_order', 9)`;
+  await cast(fresh.url, last);
+  const exports = { source, days: await source.days() };
+  const { recovered } = await recover(world.recovery(fresh.sql, { exports, accepts: true }));
+  assert.equal(recovered, 1);
+  assert.equal((await fresh.sql`select from claim_release`).length, 1);
+  assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
+  await world.close();
+});
 
 test.run();

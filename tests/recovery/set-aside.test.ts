@@ -19,23 +19,13 @@ test.before.each(async () => {
 });
 test.after.each(() => world.close());
 
-/** A serial of collection A that the last of the wallets holds. */
-async function serialOf(world: LostWorld): Promise<number> {
-  const [, , , holder] = world.wallets;
-  const recovery = world.recovery(world.network.sql);
-  for await (const page of recovery.mirror.nftOwners(world.network.collectionA)) {
-    for (const { serial, owner } of page) if (owner === holder) return serial;
-  }
-  throw new Error("it holds none");
-}
-
 test("one whose NFT has left its wallet since: the mint loses the rest of its weight", async () => {
   const { sql, settings } = world.network;
   const [first = "", second = "", , holder = ""] = world.wallets;
   await world.goTo(sql, 0, 2 * HOUR_MS);
   await world.cast(settings.DATABASE_URL ?? "", [{ wallet: holder, target: "event/mint" }]);
   await world.publish(settings.DATABASE_URL ?? "");
-  const serial = await serialOf(world);
+  const [serial = 0] = world.heldBy(holder).A;
   const fresh = await world.freshDatabase();
   await world.goTo(fresh.sql, 0, 4 * HOUR_MS);
   await world.transfer("A", serial, second);
@@ -57,7 +47,7 @@ test("one whose NFT has left its wallet since: the mint loses the rest of its we
 test("one that a clock which was behind dated before it: its place on the ledger counts", async () => {
   const { sql, settings } = world.network;
   const [, second = "", , holder = ""] = world.wallets;
-  const serial = await serialOf(world);
+  const [serial = 0] = world.heldBy(holder).A;
   const fresh = await world.freshDatabase();
   await world.transfer("A", serial, second);
   await world.goTo(fresh.sql, 0, HOUR_MS);

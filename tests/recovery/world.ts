@@ -35,6 +35,8 @@ export interface LostWorld {
   publish(databaseUrl: string): Promise<void>;
   /** Sets the clocks of ledger and database to an instant of a day, counted from 0. */
   goTo(sql: Sql, day: number, ms: number): Promise<void>;
+  /** The serials that a wallet holds, ascending. */
+  heldBy(wallet: string): { readonly A: readonly number[]; readonly B: readonly number[] };
   transfer(collection: "A" | "B", serial: number, to: string): Promise<void>;
   check(sql: Sql): Promise<void>;
   finalize(sql: Sql): Promise<void>;
@@ -177,6 +179,10 @@ export async function openLostWorld({
         await sql.end({ timeout: 1 });
         await publisher.close();
       }
+    },
+    heldBy(wallet) {
+      const { A = [], B = [] } = held.get(wallet) ?? {};
+      return { A: [...A], B: [...B] };
     },
     async transfer(collection, serial, to) {
       const id = collection === "A" ? network.collectionA : network.collectionB;

@@ -135,6 +135,19 @@ test("no day becomes final while the journal lacks stars of its topics or gets t
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 
+test("a recovery that begins while days become final has the next ones left to it", async ({
+  rig,
+}) => {
+  await publishOnDay1(rig);
+  await rig.setClock(4, NOON);
+  await rig.owner.unsafe(`
+    create function begin_recovery() returns trigger language plpgsql as $$
+      begin perform pg_advisory_lock(hashtext('${RECOVERY_LOCK}')); return null; end $$;
+    create trigger begin_recovery after insert on export_day
+      for each row execute function begin_recovery()`);
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
+});
+
 test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
   await publishOnDay1(rig);
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
