@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
@@ -38,6 +39,9 @@ const UNREAD_MS = 30_000;
 
 /** How often a draining server hangs up on connections that have become idle. */
 const HANG_UP_EVERY_MS = 50;
+
+/** Where connections keep coming, those of this time are taken and no later ones. */
+const WAITING_MAX_MS = 500;
 
 const LISTENER = { hostname: "localhost", errorHandler: answerUnfit };
 
@@ -117,6 +121,26 @@ export async function serveHttp(
   return {
     /** `http://host:port`, the port as it was really bound. */
     url: urlOf(server),
+    /**
+     * Accepts the connections that wait for it. Their clients have connected and may have sent a
+     * request: a port that closes resets them.
+     */
+    async acceptWaiting(): Promise<void> {
+      isDraining = true;
+      const endsAt = performance.now() + WAITING_MAX_MS;
+      let accepted: boolean;
+      const note = () => {
+        accepted = true;
+      };
+      server.on("connection", note);
+      do {
+        accepted = false;
+        // Node accepts one a turn; the first turn may be over already.
+        await turn();
+        await turn();
+      } while (accepted && performance.now() < endsAt);
+      server.off("connection", note);
+    },
     /**
      * Accepts nothing new and lets requests in flight finish; each reply from now on closes
      * its connection.

@@ -123,6 +123,7 @@ export async function startWeb(
     async close() {
       isDraining = true;
       live.close();
+      await server.acceptWaiting();
       await server.close(bounds.drainMs);
       await engine.settled();
       await snapshots.settled();

@@ -1,6 +1,7 @@
 /** The server under the app: what Node's parser refuses, slow senders, draining. */
 import * as assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import { Agent, get, type Server, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -360,6 +361,19 @@ test("draining: what is in flight is answered, with Connection: close, and nothi
   await closing;
   assert.ok(performance.now() - started < SLACK_MS, "idle connections do not hold it up");
   agent.destroy();
+});
+
+test("draining: a request on a connection that waits to be accepted is answered", async () => {
+  const own = await serveHttp(build().app, ANYWHERE);
+  const sockets = Array.from({ length: 20 }, () => open(own));
+  const replies = sockets.map((socket) => text(socket).catch(String));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  for (const socket of sockets) socket.write("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n");
+  await own.acceptWaiting();
+  await own.close(5_000);
+  for (const reply of await Promise.all(replies)) {
+    assert.match(reply, /^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*fast$/i);
+  }
 });
 
 test("draining: a request that comes on an open connection is answered, and the connection closed", async () => {
