@@ -18,8 +18,12 @@ export interface ExportSource {
    * day on which it was read, and does not; undefined where it says nothing.
    */
   listed(day: Day): ExportEntry | null | undefined;
-  /** Whether stars of a day came back since it was kept, and so the list may say another thing of it. */
-  isRecovered?(day: Day): Promise<boolean>;
+  /**
+   * Whether stars of a day came back since it was kept, and so the list may say another thing of it.
+   *
+   * @param left the chain that the day may have left since, for stars of the day before came back; else null
+   */
+  isRecovered?(day: Day, left: string | null): Promise<boolean>;
   /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
   lines(day: string): AsyncIterable<string>;
 }
