@@ -84,6 +84,8 @@ export class ProvisionalChanged extends Error {
 async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator<string> {
   let [given, count] = ["", 0];
   let isProvisional = false;
+  const another = () =>
+    new (isProvisional ? ProvisionalChanged : Error)("was cut, and is another one now");
   for (let cuts = 0; ; cuts += 1) {
     const hash = createHash("sha256");
     let place = 0;
@@ -91,13 +93,13 @@ async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator
       for await (const line of await open()) {
         hash.update(`${line}\n`);
         place += 1;
-        if (place === count && hash.copy().digest("hex") !== given)
-          throw new (isProvisional ? ProvisionalChanged : Error)("was cut, and is another one now");
+        if (place === count && hash.copy().digest("hex") !== given) throw another();
         if (place > count) {
           if (place === 1) isProvisional = isNotFinal(line);
           yield line;
         }
       }
+      if (place < count) throw another();
       return;
     } catch (error) {
       if (cuts === CUTS_MAX || error instanceof ProvisionalChanged) throw error;
