@@ -312,6 +312,14 @@ test("a list of exports that says final what is not, or leaves a day before a fi
   );
 });
 
+test("a list of exports that names a day twice, or not in order, is none", async () => {
+  for (const forge of [
+    (list: ExportEntry[]) => [{ ...(list[0] as ExportEntry), bytes: 1 }, ...list],
+    (list: ExportEntry[]) => list.toReversed(),
+  ])
+    await assert.rejects(auditWorld(truth(), listing(forge)), /: not a list of exports$/);
+});
+
 test("days with stars that the list of exports leaves out", async () => {
   const { firstDay } = truth();
   const wheres = async (forge: Parameters<typeof listing>[0]) => {
