@@ -40,7 +40,7 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
   return { ...compareCounters(counters, others), unprovable };
 }
 
-/** What is wrong of counters, and otherwise. */
+/** Compares counters. @param others what else is wrong */
 export function compareCounters(counters: readonly ShownCounter[], others: readonly Mismatch[]) {
   const wrong = counters.filter((counter) => !isWithin(counter));
   const mismatches = wrong.map(({ where, expected, found }) =>

@@ -14,8 +14,8 @@ export interface ExportSource {
   /** Exported days, oldest first. @throws Error when there is no list to be had */
   days(): Promise<readonly string[]>;
   /**
-   * What the list that `days` read says of a day: null where it must name the day, for it goes on to the
-   * day on which it was read, and does not; undefined where it says nothing.
+   * What the list that `days` read says of a day: null where it leaves out one up to the day on which it was
+   * read, undefined where it cannot know.
    */
   listed(day: Day): ExportEntry | null | undefined;
   /**
