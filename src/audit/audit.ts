@@ -36,7 +36,7 @@ export interface AuditOptions extends Standards {
 /** So many messages take seconds to read again. */
 const CHECKPOINT_EVERY = 10_000;
 const SETTLE_EVERY_MS = 1_000;
-/** An export is cut by a service that restarts, and by that once. */
+/** A service that restarts cuts a download once. */
 const TRIES_MAX = 3;
 
 /**
@@ -87,7 +87,7 @@ export async function runAudit(options: AuditOptions): Promise<Conclusion> {
   }
 }
 
-/** Concludes on a copy of what is kept, so as often as the export of a day that is not final changes. */
+/** Concludes again where an export changed before its day was final: nothing is kept of a conclusion. */
 async function concludeAgain(work: () => Promise<Conclusion>): Promise<Conclusion> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -40,7 +40,7 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
   return { ...compareCounters(counters, others), unprovable };
 }
 
-/** What is wrong of counters, and otherwise. */
+/** Compares counters. @param others what else is wrong */
 export function compareCounters(counters: readonly ShownCounter[], others: readonly Mismatch[]) {
   const wrong = counters.filter((counter) => !isWithin(counter));
   const mismatches = wrong.map(({ where, expected, found }) =>
@@ -109,11 +109,11 @@ function eventCounters(state: AuditState, { events }: Rankings, unprovable: stri
   });
 }
 
-/** An event that has stars is a forever mint, or none, for good. */
+/** An event that shows stars is a forever mint, or none, for good. */
 function kindsOf({ foreverMints }: AuditState, { events }: Rankings): readonly Mismatch[] {
-  return events.flatMap(({ id, isForeverMint: found }) => {
+  return events.flatMap(({ id, isForeverMint: found, totalVotes }) => {
     const expected = foreverMints.get(id) ?? found;
-    if (expected === found) return [];
+    if (expected === found || totalVotes === 0) return [];
     const differing = { expected: String(expected), found: String(found) };
     return [elsewhere("event-type", `isForeverMint of event/${id}`, differing)];
   });

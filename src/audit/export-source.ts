@@ -14,12 +14,16 @@ export interface ExportSource {
   /** Exported days, oldest first. @throws Error when there is no list to be had */
   days(): Promise<readonly string[]>;
   /**
-   * What the list that `days` read says of a day: null where it must name the day, for it goes on to the
-   * day on which it was read, and does not; undefined where it says nothing.
+   * What the list that `days` read says of a day: null where it leaves out one up to the day on which it was
+   * read, undefined where it cannot know.
    */
   listed(day: Day): ExportEntry | null | undefined;
-  /** Whether stars of a day came back since it was kept, and so the list may say another thing of it. */
-  isRecovered?(day: Day): Promise<boolean>;
+  /**
+   * Whether stars of a day came back since it was kept, and so the list may say another thing of it.
+   *
+   * @param left the chain that the day may have left since, for stars of the day before came back; else null
+   */
+  isRecovered?(day: Day, left: string | null): Promise<boolean>;
   /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
   lines(day: string): AsyncIterable<string>;
 }
@@ -80,6 +84,8 @@ export class ProvisionalChanged extends Error {
 async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator<string> {
   let [given, count] = ["", 0];
   let isProvisional = false;
+  const another = () =>
+    new (isProvisional ? ProvisionalChanged : Error)("was cut, and is another one now");
   for (let cuts = 0; ; cuts += 1) {
     const hash = createHash("sha256");
     let place = 0;
@@ -87,13 +93,13 @@ async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator
       for await (const line of await open()) {
         hash.update(`${line}\n`);
         place += 1;
-        if (place === count && hash.copy().digest("hex") !== given)
-          throw new (isProvisional ? ProvisionalChanged : Error)("was cut, and is another one now");
+        if (place === count && hash.copy().digest("hex") !== given) throw another();
         if (place > count) {
           if (place === 1) isProvisional = isNotFinal(line);
           yield line;
         }
       }
+      if (place < count) throw another();
       return;
     } catch (error) {
       if (cuts === CUTS_MAX || error instanceof ProvisionalChanged) throw error;

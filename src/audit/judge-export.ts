@@ -7,7 +7,7 @@ import { closeEventDay } from "./event-accounts.ts";
 import { ProvisionalChanged } from "./export-source.ts";
 import type { Judge } from "./judge.ts";
 import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
-import { judgePass, judgeSlots, judgeStar } from "./judge-star.ts";
+import { isPassOutside, judgeSlots, judgeStar } from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, overdueRemovals, splitAfter } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";
@@ -20,6 +20,8 @@ import {
   elsewhere,
   type Mismatch,
 } from "./report.ts";
+
+const OUTSIDE = "the leaderboard's season was not on, unless its dates were moved since";
 
 /**
  * Judges one day's export against the messages of that day and against the NFTs' histories, and
@@ -50,7 +52,8 @@ export async function judgeExportDay(
     } else if (part.kind === "star") {
       state.checked.exportedStars += 1;
       add(judgeStar(part, { day, keys: judge.keys }));
-      add(judgePass(part, state.accounts.board.season));
+      if (isPassOutside(part, state.accounts.board.season))
+        addLine(state.findings.unprovable, `passes on ${day}: ${OUTSIDE}`);
       add(await matchMessage(judge, { state, book, unpublished }, part));
       const own = slots.get(part.wallet) ?? [];
       slots.set(part.wallet, own);

@@ -67,20 +67,11 @@ function messageOf(star: ExportStar, keys: { a: string; b: string }): string | u
   }
 }
 
-/** A pass adds votes while its season is on: of the season on the leaderboard the dates are known. */
-export function judgePass(star: ExportStar, season: Season | null): readonly Mismatch[] {
-  if (season === null || star.seasonId !== season.id) return [];
+/** A pass adds votes while its season is on; of the season on the leaderboard the dates are known. */
+export function isPassOutside(star: ExportStar, season: Season | null): boolean {
+  if (season === null || star.seasonId !== season.id) return false;
   const at = Date.parse(star.at);
-  if (at >= season.startsAt && at < season.endsAt) return [];
-  const [from, to] = [season.startsAt, season.endsAt].map((ms) => new Date(ms).toISOString());
-  return [
-    {
-      ...placeOf(star),
-      kind: "allowance",
-      expected: `a pass from ${from} to ${to}`,
-      found: star.at,
-    },
-  ];
+  return at < season.startsAt || at >= season.endsAt;
 }
 
 /** The places of a wallet's stars within its day, from 1 without a gap, in the order of instants. */

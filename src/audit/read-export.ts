@@ -72,11 +72,13 @@ export async function* readExport(
   const given = { header, footer, counted, bytes: lines.bytes };
   for (const [expected, found] of endsOf(day, given)) yield broken(expected, found);
   const otherwise = listOf(source, day, given);
-  if (otherwise.length > 0 && (await source.isRecovered?.(day))) yield { kind: "rejoined" };
-  else for (const [expected, found] of otherwise) yield broken(expected, found);
   const { excludedWallets: excluded, previous, recovered } = header;
-  const isRecovered = recovered === true;
   const expected = before?.hash ?? null;
+  const left = before?.isRecovered === true ? expected : null;
+  const isAnother = otherwise.length > 0 && (await source.isRecovered?.(day, left)) === true;
+  if (isAnother) yield { kind: "rejoined" };
+  else for (const [named, found] of otherwise) yield broken(named, found);
+  const isRecovered = recovered === true || isAnother;
   if (expected !== null && previous !== null && previous !== expected) {
     if (before?.isRecovered || isRecovered) yield { kind: "rejoined" };
     else yield broken(`header.previous ${expected}`, previous);
@@ -205,7 +207,7 @@ function listOf(
   if (entry === undefined || !(final || source.isLive)) return [];
   if (entry === null) return [["a day in the list", "none"]];
   const before = source.listed(dayOf(startOfDay(day) - 1));
-  const real = entry.final ? { ...counted, bytes } : NOT_FINAL;
+  const real = entry.final || !source.isLive ? { ...counted, bytes } : NOT_FINAL;
   return differing([
     ...LISTED.map((field) => [`${field} in the list`, real[field], entry[field]] as const),
     ["final in the list after a day that is not", false, entry.final && before?.final === false],

@@ -159,13 +159,15 @@ async function besideList(
   }
   const source: ExportSource = {
     ...kept,
-    listed(day) {
+    listed: live.listed,
+    async isRecovered(day, left) {
       const entry = live.listed(day);
+      if (entry == null) return false;
       // Stars come back to it, and it will be final again.
-      return entry?.final === false ? undefined : entry;
+      if (!entry.final) return true;
+      const { recovered, previous } = await readHeader(live, day);
+      return recovered === true || (left !== null && previous !== left);
     },
-    isRecovered: async (day) =>
-      live.listed(day) !== null && (await readHeader(live, day)).recovered === true,
   };
   return { source };
 }

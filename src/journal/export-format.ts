@@ -259,7 +259,14 @@ export const exportEntry = z.strictObject({
 });
 export type ExportEntry = z.output<typeof exportEntry>;
 
-export const exportList = z.strictObject({ exports: z.array(exportEntry) });
+export const exportList = z.strictObject({
+  exports: z
+    .array(exportEntry)
+    .refine(
+      (all) => all.every((each, index) => each.day > (all[index - 1]?.day ?? "")),
+      "not rising",
+    ),
+});
 
 /** A line's text: canonical when the object's keys stand in the schema's order. */
 export function lineText(line: ExportLine): string {

@@ -62,6 +62,10 @@ test("a download that is another one after it was cut is none", async () => {
     read([50_000], (asked) => texts[asked] ?? other),
     /^Error: was cut, and is another one now$/,
   );
+  await assert.rejects(
+    read([50_000], (asked) => (asked === 0 ? LINES : LINES.slice(0, 3))),
+    /^Error: was cut, and is another one now$/,
+  );
 });
 
 test("a download that is another one after it was cut may be so while its day is not final", async () => {

@@ -328,7 +328,7 @@ export function writeExports(world: World, folder: string, now = Date.now()): vo
         excludedWallets: [...(world.excludedOn?.get(day) ?? world.excluded)],
         xpPerStar: 1,
         previous: isFinal ? previous : null,
-        ...(world.isRecovered === true && { recovered: true as const }),
+        ...(world.recovered?.includes(day) && { recovered: true as const }),
       },
       ...(world.apart.get(day) ?? []),
       ...stars,

@@ -312,6 +312,14 @@ test("a list of exports that says final what is not, or leaves a day before a fi
   );
 });
 
+test("a list of exports that names a day twice, or not in order, is none", async () => {
+  for (const forge of [
+    (list: ExportEntry[]) => [{ ...(list[0] as ExportEntry), bytes: 1 }, ...list],
+    (list: ExportEntry[]) => list.toReversed(),
+  ])
+    await assert.rejects(auditWorld(truth(), listing(forge)), /: not a list of exports$/);
+});
+
 test("days with stars that the list of exports leaves out", async () => {
   const { firstDay } = truth();
   const wheres = async (forge: Parameters<typeof listing>[0]) => {
@@ -632,7 +640,7 @@ test("a leaderboard that ends with its page says nothing of the wallets below", 
   ]);
 });
 
-test("a pass of a season that was not on", async () => {
+test("a pass outside the dates of its season is named: an operator may have moved them since", async () => {
   // The season of the leaderboard begins with the second day.
   for (const isOn of [true, false]) {
     const world = truth();
@@ -642,8 +650,10 @@ test("a pass of a season that was not on", async () => {
     const forged = answering("/v1/leaderboard", ({ season, ...rest }) => {
       return { ...rest, season: { ...season, id: seasonId } };
     });
-    const { byKind } = await auditWorld(world, forged);
-    assert.deepEqual(byKind, isOn ? {} : { allowance: 1 });
+    const { byKind, unprovable } = await auditWorld(world, forged);
+    assert.deepEqual(byKind, {});
+    const why = "the leaderboard's season was not on, unless its dates were moved since";
+    assert.deepEqual(unprovable, isOn ? [] : [`passes on ${world.firstDay}: ${why}`]);
   }
 });
 

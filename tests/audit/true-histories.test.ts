@@ -99,6 +99,22 @@ test("a star that rankings show and the ledger does not yet is waited for", asyn
   assert.equal(found.ok, true, JSON.stringify(found.mismatches[0]));
 });
 
+test("an event whose kind an import changed after it was read, and before its first star", async () => {
+  const world = makeWorld({ seed: 1, days: 1, starsPerDay: 30 });
+  const { messages } = world.topics.event;
+  const since = messages.splice(0);
+  assert.ok(since.some(({ text }) => text.includes("FOREVER_MINT")));
+  const onAnswer: Auditing["onAnswer"] = (path, body) => {
+    if (path !== "/v1/events") return body;
+    messages.push(...since);
+    const { events, ...page } = body as { events: object[] };
+    const read = { isForeverMint: false, totalVotes: 0 };
+    return { ...page, events: events.map((event) => ({ ...event, ...read })) };
+  };
+  const { ok, mismatches } = await auditWorld(world, { onAnswer });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+});
+
 test("exports that end before the rankings were read leave stars to wait for", async () => {
   const { world, arrive } = beforeLast();
   // Today's export is not there.

@@ -37,8 +37,8 @@ export interface World {
   readonly edits: Map<string, number>;
   readonly firstDay: string;
   readonly excluded: readonly string[];
-  /** Whether the exports say that stars came back. */
-  readonly isRecovered?: boolean;
+  /** Days of which the exports say that stars came back. */
+  readonly recovered?: readonly string[];
   /** How the setting stood at the end of days on which it was another. */
   readonly excludedOn?: ReadonlyMap<string, readonly string[]>;
 }
