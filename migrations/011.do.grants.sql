@@ -1,10 +1,10 @@
-drop procedure keep_rows;
+drop procedure if exists keep_rows;
 
 -- The roles and every grant. The service works as `starboard_app`: it adds to the journal and its
 -- counters by `cast_stars` and `release_claims` alone, changes or deletes no star, and has no DDL.
 -- `starboard_reader` may read `attention` alone.
 -- Where this login may not create roles (some managed servers), the append-only triggers stand
--- alone, and `serve` says so in its log.
+-- alone, and `serve` says so in its log. Once the roles are there, this file may run again.
 do $$
 declare
   role_name text;

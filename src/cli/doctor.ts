@@ -1,7 +1,7 @@
 import { COLLECTION_SETTINGS, type Settings } from "../config.ts";
 import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
 import { flag } from "./arguments.ts";
-import { command, refuse, table } from "./output.ts";
+import { command, print, refuse, table } from "./output.ts";
 import { readFoundSettings } from "./settings.ts";
 
 /** Every setting that a check asks about. */
@@ -41,8 +41,7 @@ export async function checkInstead(
 ): Promise<boolean> {
   if (!check) return false;
   try {
-    const diagnosis = await diagnose(read(), forProcess);
-    process.stdout.write(`${json ? JSON.stringify(diagnosis) : diagnosisText(diagnosis)}\n`);
+    print(await diagnose(read(), forProcess), { json, text: diagnosisText });
   } catch (error) {
     refuse(error);
   }

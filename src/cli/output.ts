@@ -33,16 +33,21 @@ export function command<const A extends ArgsDef, T>({
     async run(context) {
       try {
         refuseMore(context.args._, args);
-        const result = await work(context.args);
-        const printed = context.args.json
-          ? harmless(JSON.stringify(result))
-          : printable(text(result));
-        if (printed !== "") process.stdout.write(`${printed}\n`);
+        print(await work(context.args), { json: context.args.json === true, text });
       } catch (error) {
         refuse(error);
       }
     },
   });
+}
+
+/** On standard output, as a terminal shows and does not obey it; an empty text is no line. */
+export function print<T>(
+  result: T,
+  { json, text }: { readonly json: boolean; readonly text: (result: T) => string },
+): void {
+  const printed = json ? harmless(JSON.stringify(result)) : printable(text(result));
+  if (printed !== "") process.stdout.write(`${printed}\n`);
 }
 
 /**

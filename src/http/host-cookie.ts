@@ -14,7 +14,8 @@ export function hostCookie(given: {
   const { isSecure, lifetimeMs } = given;
   const name = isSecure ? `__Host-${given.name}` : given.name;
   // As it was set: a library would decode it, at 30 ms for a header full of broken escapes.
-  const written = new RegExp(`(?:^|;)[ \\t]*${name}=([^;]*)`);
+  // Java's client puts it between quotes.
+  const written = new RegExp(`(?:^|;)[ \\t]*${name}="?([^;"]*)`);
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
   const set = (c: Context, value: string, seconds: number): void =>
     c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);

@@ -186,7 +186,7 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }
 
-/** An operator's search of 200 characters has 600 at most. */
+/** A search of 300 characters, the longest there is, has 900 at most. */
 const ESCAPES_MAX = 1_024;
 
 /** Hono decodes each broken escape of a target by itself, more than once: 16 KiB of them take 60 ms. */

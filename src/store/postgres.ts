@@ -101,7 +101,8 @@ function safeInteger(text: string): number {
 }
 
 /**
- * Whether the app's restricted role is there for this login (see the last file of migrations/).
+ * Whether the app's restricted role is there for this login, and has its rights (see the last file of
+ * migrations/).
  *
  * @returns its name, or undefined where only the append-only triggers guard the journal
  */
@@ -109,6 +110,8 @@ export async function appRole(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<[{ usable: boolean }]>`
     select exists (
       select from pg_roles where rolname = 'starboard_app' and pg_has_role(session_user, oid, 'member')
+        -- One that was made after the migrations has none.
+        and has_table_privilege(oid, to_regclass('star'), 'select')
     ) as usable`;
   return row.usable ? "starboard_app" : undefined;
 }

@@ -81,6 +81,24 @@ test("`serve --check` asks nothing of the operator, `work --check` wants the key
   assert.ok(wrong.some(({ name, fix }) => name === "operator-key" && fix?.includes("_KEY")));
 });
 
+test("`serve --check` says what a server answers without commanding the terminal", async ({
+  network: { settings },
+}) => {
+  const url = new URL(settings.DATABASE_URL ?? "");
+  url.username = "m\u001b[2J\u009b";
+  for (const [flags, wanted] of [
+    [[], '"m\ufffd[2J\ufffd"'],
+    [["--json"], "m\\u001b[2J\\u009b"],
+  ] as const) {
+    const { stdout } = await starboard(["serve", "--check", ...flags], {
+      ...settings,
+      DATABASE_URL: url.href,
+    });
+    assert.ok(stdout.includes(wanted), stdout);
+    assert.ok(!/(?!\n)\p{Cc}/u.test(stdout), stdout);
+  }
+});
+
 test("`serve --check` names what a web process lacks: a collection's setting, NFTs of accounts", async ({
   network,
 }) => {

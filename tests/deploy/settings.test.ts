@@ -110,14 +110,19 @@ test("the operator's key is at the workers alone", () => {
 });
 
 test("systemd: what has the operator's key or the owner's login runs as another user than the web processes", () => {
-  const userOf = (unit: string) => /^User=(.+)$/m.exec(read(`systemd/${unit}.service`))?.[1];
-  const [web, work, migrate] = ["serve@", "work@", "migrate"].map((one) =>
-    userOf(`starboard-${one}`),
-  );
-  assert.notEqual(work, web);
-  assert.notEqual(migrate, web);
-  for (const user of [web, work, migrate]) {
+  const [web, work, migrate] = ["serve@", "work@", "migrate"].map((one) => {
+    const unit = read(`systemd/starboard-${one}.service`);
+    return [/^User=(.+)$/m.exec(unit)?.[1], /^Group=(.+)$/m.exec(unit)?.[1]];
+  });
+  assert.notEqual(work?.[0], web?.[0]);
+  assert.notEqual(migrate?.[0], web?.[0]);
+  for (const [user, group] of [web, work, migrate].map((one) => one ?? [])) {
     assert.match(read("README.md"), new RegExp(`^useradd .* ${user}$`, "m"));
+    // An authority's certificate that is put there is for all of them.
+    assert.match(
+      read("README.md"),
+      new RegExp(`^install -d -m 0750 -g ${group} /etc/starboard$`, "m"),
+    );
   }
 });
 

@@ -5,6 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import { issueKey, listKeys, revokeKey } from "../../src/keys/api-keys.ts";
 import { appRole, openPostgres, type Sql } from "../../src/store/postgres.ts";
@@ -171,6 +172,27 @@ test("the restricted role is found for such a login", async ({ url }) => {
   const sql = openPostgres(url, { connections: 1 });
   assert.equal(await appRole(sql), "starboard_app");
   await sql.end();
+});
+
+test("a role that was made after the migrations is taken once the last of them has run again", async ({
+  network,
+  url,
+}) => {
+  const { sql } = network;
+  const login = openPostgres(url, { connections: 1 });
+  const rights = () => sql`
+    select table_name, null as column_name, privilege_type from information_schema.role_table_grants
+      where grantee = 'starboard_app'
+    union all select table_name, column_name, privilege_type from information_schema.role_column_grants
+      where grantee = 'starboard_app' order by 1, 2, 3`;
+  const before = await rights();
+  await sql`revoke all on all tables in schema public from starboard_app`;
+  assert.equal((await rights()).length, 0);
+  assert.equal(await appRole(login), undefined);
+  await sql.unsafe(readFileSync("migrations/011.do.grants.sql", "utf8"));
+  assert.deepEqual(await rights(), before);
+  assert.equal(await appRole(login), "starboard_app");
+  await login.end();
 });
 
 test.run();

@@ -20,7 +20,7 @@ export interface TestDatabase {
 
 /**
  * A fresh database of its own on a test server: the one that
- * `STARBOARD_TEST_DATABASE_URL` names (its role may create databases and roles), else a
+ * `STARBOARD_TEST_DATABASE_URL` names (a superuser's), else a
  * throw-away one that ends with this process.
  *
  * @param migrated with all of `migrations/` applied; cloned, so it costs the same

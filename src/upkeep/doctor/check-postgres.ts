@@ -85,8 +85,8 @@ const GRANT = "as the tables' owner: grant starboard_app to this login";
 async function judgeLogin(sql: Sql): Promise<Finding> {
   if ((await runFirst(appRole(sql))) === undefined) {
     return wrong(
-      "this login is no member of the role starboard_app: triggers alone guard the journal",
-      GRANT,
+      "this login cannot work as the role starboard_app: triggers alone guard the journal",
+      `where the role was made after the migrations: psql -f migrations/011.do.grants.sql; ${GRANT}`,
     );
   }
   const owns = await runFirst(ownsTables(sql));

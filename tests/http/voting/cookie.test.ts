@@ -282,6 +282,7 @@ test("a cookie is read as it was set, wherever it stands among others", async ({
   for (const [given, left] of [
     [`a=b; ${cookie}; c=d`, 5],
     [`x${name}=y;${cookie}`, 5],
+    [`$Version="1"; ${name}="${token}";$Path="/"`, 5],
     [`${name}=%${first}${token.slice(1)}`, -1],
     [`x${cookie}`, -1],
   ] as const) {

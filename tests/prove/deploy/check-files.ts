@@ -9,7 +9,7 @@ const LINTERS: Readonly<Record<string, string>> = {
   "systemd-analyze verify": [
     // What the units name has to be there; the rest of the system is not this check's.
     "useradd --system starboard",
-    "useradd --system starboard-work",
+    "useradd --system --gid starboard starboard-work",
     "mkdir -p /opt/starboard/bin /etc/starboard",
     "cp bin/starboard /opt/starboard/bin/",
     "touch /etc/starboard/starboard.env /etc/starboard/operator.env /etc/starboard/migrate.env",

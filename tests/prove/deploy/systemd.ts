@@ -50,7 +50,7 @@ export async function proveSystemd({ engine, ledger, say }: Place): Promise<void
   const topics = topicsIn(await run("cat /etc/starboard/starboard.env"));
   const load = votingLoad({ ...ledger, sql, topics }, URLS);
   await until("both web processes are ready", () => URLS.every(load.isReady), 120_000);
-  for (const unit of UNITS) assert.equal(await run(look(unit)), SEEN, unit);
+  for (const unit of UNITS) assert.equal(await run(look(unit)), seen(unit), unit);
   const exposure = await run("systemd-analyze security --no-pager starboard-serve@3000 | tail -1");
   say(`systemd: ${exposure.trim()}`);
 
@@ -85,7 +85,8 @@ async function databaseUrl(run: (script: string) => Promise<string>): Promise<st
 /** What a unit's process may, as the kernel has it, and what it could write to if it were root. */
 function look(unit: string): string {
   return `pid=$(systemctl show -P MainPID ${unit})
-stat -c %U /proc/$pid
+stat -c '%U %G' /proc/$pid
+runuser -u starboard -- cat /proc/$pid/environ > /dev/null 2>&1 && echo "read by web processes"
 grep -E '^(CapEff|CapBnd|NoNewPrivs)' /proc/$pid/status | tr -s '\\t' ' '
 for folder in /opt/starboard /etc/starboard /usr /var/lib /var/tmp /tmp; do
   nsenter -t $pid -m touch $folder/seen 2> /dev/null && echo "writes $folder"
@@ -93,7 +94,11 @@ done
 test ! -e /tmp/seen && echo "a /tmp of its own"`;
 }
 
-const SEEN = `starboard
+function seen(unit: string): string {
+  const who = unit.startsWith("starboard-work")
+    ? "starboard-work starboard"
+    : "starboard starboard\nread by web processes";
+  return `${who}
 CapEff: 0000000000000000
 CapBnd: 0000000000000000
 NoNewPrivs: 1
@@ -101,3 +106,4 @@ writes /var/tmp
 writes /tmp
 a /tmp of its own
 `;
+}

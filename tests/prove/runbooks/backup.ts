@@ -27,7 +27,9 @@ try {
     BACKUP: backup,
     URL: `http://127.0.0.1:${own.PORT}`,
     SERVER_URL: fresh.urlOf("postgres"),
-    NEW_DATABASE_URL: fresh.urlOf("starboard_new"),
+    OWNER_PASSWORD: "owner",
+    WEB_PASSWORD: "web",
+    NEW_DATABASE_URL: fresh.urlOf("starboard_new").replace("postgres@", "starboard@"),
   });
   machine.configure("starboard.env", own);
 
