@@ -121,25 +121,10 @@ export async function serveHttp(
   return {
     /** `http://host:port`, the port as it was really bound. */
     url: urlOf(server),
-    /**
-     * Accepts the connections that wait for it. Their clients have connected and may have sent a
-     * request: a port that closes resets them.
-     */
+    /** Accepts the connections that wait for it; each reply from now on closes its connection. */
     async acceptWaiting(): Promise<void> {
       isDraining = true;
-      const endsAt = performance.now() + WAITING_MAX_MS;
-      let accepted: boolean;
-      const note = () => {
-        accepted = true;
-      };
-      server.on("connection", note);
-      do {
-        accepted = false;
-        // Node accepts one a turn; the first turn may be over already.
-        await turn();
-        await turn();
-      } while (accepted && performance.now() < endsAt);
-      server.off("connection", note);
+      await acceptWaiting(server);
     },
     /**
      * Accepts nothing new and lets requests in flight finish; each reply from now on closes
@@ -157,6 +142,23 @@ export async function serveHttp(
       clearTimeout(cut);
     },
   };
+}
+
+/** Clients of connections that wait may have sent a request already: a port that closes resets them. */
+async function acceptWaiting(server: Server): Promise<void> {
+  const endsAt = performance.now() + WAITING_MAX_MS;
+  let accepted: boolean;
+  const note = () => {
+    accepted = true;
+  };
+  server.on("connection", note);
+  do {
+    accepted = false;
+    // Node accepts one a turn; the first turn may be over already.
+    await turn();
+    await turn();
+  } while (accepted && performance.now() < endsAt);
+  server.off("connection", note);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
