@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** Replies that wait on a connection for those to earlier requests of a pipeline. */
 const behind = new WeakMap<Socket, Set<ServerResponse>>();
@@ -48,4 +49,23 @@ export function turnOf(reply: ServerResponse): Promise<void> | undefined {
     reply.once("socket", () => resolve());
     reply.once("close", resolve);
   });
+}
+
+/**
+ * Answers what was refused on a socket once all that came before it there has its reply. The
+ * rest of a request whose reply is on its way breaks that reply off.
+ *
+ * @param newest the reply to the newest request on the socket, while it is under way
+ */
+export function inTurn(
+  newest: ServerResponse | undefined,
+  socket: Duplex,
+  answer: () => void,
+): void {
+  if (newest?.req.complete) newest.once("close", () => socket.writable && answer());
+  // The socket comes to a reply once those before it are sent.
+  else if (newest?.socket === null && !newest.writableFinished)
+    newest.once("socket", () => inTurn(newest, socket, answer));
+  else if (socket.writable && !newest?.headersSent) answer();
+  else socket.destroy();
 }

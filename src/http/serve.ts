@@ -12,7 +12,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
-import { closeWithConnection } from "./replies-behind.ts";
+import { closeWithConnection, inTurn } from "./replies-behind.ts";
 import { boundSocketsPerAddress } from "./sockets-per-address.ts";
 import { type ParserError, tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
@@ -205,21 +205,6 @@ function answerUnfit(error: unknown): Response {
 }
 
 type BareCode = Parameters<typeof bareProblem>[0];
-
-/**
- * Answers what was refused on a socket once all that came before it there has its reply. The
- * rest of a request whose reply is on its way breaks that reply off.
- *
- * @param newest the reply to the newest request on the socket, while it is under way
- */
-function inTurn(newest: ServerResponse | undefined, socket: Duplex, answer: () => void): void {
-  if (newest?.req.complete) newest.once("close", () => socket.writable && answer());
-  // The socket comes to a reply once those before it are sent.
-  else if (newest?.socket === null && !newest.writableFinished)
-    newest.once("socket", () => inTurn(newest, socket, answer));
-  else if (socket.writable && !newest?.headersSent) answer();
-  else socket.destroy();
-}
 
 function parserProblem({ code }: ParserError): BareCode {
   if (code === "HPE_HEADER_OVERFLOW") return "HEADERS_TOO_LARGE";
