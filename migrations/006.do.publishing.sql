@@ -134,7 +134,7 @@ $$;
 --   returned     our id and our bytes, but the attempt was given up: a second message
 create function confirm_messages(on_topic text, messages json)
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
   return query
@@ -371,10 +371,12 @@ $$;
 -- gives up every attempt whose validity ended before the page's last message. That proves a message absent:
 -- every message up to there was compared, without a gap, and none carried its id. Verdicts as in
 -- `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on meanwhile.
+--
+-- It looks everything up by key: a plan made on a short outbox would read a long one through for each page.
 create function read_topic_on(on_topic text, after_sequence bigint, messages json, last_sequence bigint,
   last_ns bigint, our_payer text)
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   touched uuid[];

@@ -583,8 +583,9 @@ begin
       or exists (select from outbox where star_id = said.run_id) then 'star' else 'manual' end,
     'done', said.listed_at, said.released_at)
   on conflict do nothing;
-  -- A star behind its place that brought what becomes free was decided without that, and stays before it; unless
-  -- stars still come back that take it again.
+  -- A star behind its place that brought what becomes free was decided without that, and stays before it. Not so
+  -- where the star that proved the end still comes back, and takes it again; nor where the star behind gives way
+  -- itself, as a wallet's first star on a mint does to an earlier one that still comes back.
   if exists (
     select from mint_star behind join star on star.day = behind.day and star.id = behind.star_id,
       unnest(ended) as each
@@ -592,9 +593,10 @@ begin
       when 'A' then each.serial = any(star.held_a) and each.serial <> all(star.claimed_a)
       else star.claimed_b is null and (each.serial = any(star.held_b)
         or each.spare is null and star.wallet = each.wallet and cardinality(star.held_b) > 0) end
-  ) and not exists (
-    select from recovery_message lost where lost.target_type = 'event' and lost.target_id = said.event_id
-      and not exists (select from outbox where outbox.star_id = lost.star_id)
+      and not exists (
+        select from recovery_message lost where lost.target_type = 'event' and lost.target_id = said.event_id
+          and (lost.star_id = said.run_id or lost.wallet = star.wallet and star.base > 0)
+          and not exists (select from outbox where outbox.star_id = lost.star_id))
   ) then said.seq := null; end if;
   number := free_mint_place(said.event_id, said.seq, null, said.released_at);
   perform setval('forever_mint_order', greatest((select last_value from forever_mint_order), number));

@@ -25,7 +25,7 @@ import {
 import type { Sql } from "../../src/store/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
-import { boxStar, clockIsSetBack, eachOnRig, type Rig, TOPICS, timePasses } from "./rig.ts";
+import { boxStar, clockIsSetBack, eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 /** What Postgres itself lets a publisher do, whatever the publisher believes. */
 const test = suite("outbox");
@@ -387,6 +387,30 @@ test("a step and a recovery that adopts messages lock the stars of both in one o
   await Promise.all(step);
   assert.deepEqual([...(await adopting)], [{ adopted: 2 }]);
   await rig.sql`delete from recovery_message`;
+});
+
+test("a page of a topic is compared by key, also by a plan that was made while few stars waited", async () => {
+  const alone = await reserveConnection(rig.sql);
+  const page = firstMessage({ text: textOf("event", 1_795_161_500_000) });
+  const readAgain = async () => {
+    await alone`update topic_reading set sequence_number = 0`;
+    await readTopicOn(alone, READING, page);
+  };
+  const waiting = 300;
+  try {
+    for (let i = 0; i < 20; i++) await rig.box();
+    for (let i = 0; i < 6; i++) await readAgain();
+    for (let i = 0; i < waiting; i++) await rig.box();
+    await alone`begin`;
+    await readAgain();
+    const [read] = await alone<{ rows: number }[]>`
+      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
+      where relname = 'outbox'`;
+    assert.ok(read !== undefined && read.rows < waiting, `${read?.rows} rows read`);
+  } finally {
+    await alone`rollback`;
+    alone.release();
+  }
 });
 
 test("facts once written down cannot be changed", async () => {

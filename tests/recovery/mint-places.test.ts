@@ -48,12 +48,30 @@ for (const [name, { lost, later }] of Object.entries(histories)) {
   });
 }
 
-/** Whose star is cast before the end of another's attribution comes back, and whether the end is written then. */
+/**
+ * Whose star is cast before the end of another's attribution comes back, whose comes back after it, and
+ * whether the end is written then.
+ */
 const ends: Readonly<
-  Record<string, { collection: "A" | "B"; spare: boolean; by: "buyer" | "seller"; ends: number }>
+  Record<
+    string,
+    {
+      readonly collection: "A" | "B";
+      readonly spare: boolean;
+      readonly by: "buyer" | "seller";
+      readonly after?: "buyer" | "keeper";
+      readonly ends: number;
+    }
+  >
 > = {
   "an NFT of collection A that its buyer brings": {
     ...{ collection: "A", spare: false, by: "buyer", ends: 1 },
+  },
+  "an NFT of collection A that its buyer brings, and another wallet's star comes back later": {
+    ...{ collection: "A", spare: false, by: "buyer", after: "keeper", ends: 1 },
+  },
+  "an NFT of collection A that its buyer brings, whose own star comes back later": {
+    ...{ collection: "A", spare: false, by: "buyer", after: "buyer", ends: 1 },
   },
   "the carrier of the +5, which its buyer brings": {
     ...{ collection: "B", spare: false, by: "buyer", ends: 1 },
@@ -66,7 +84,7 @@ const ends: Readonly<
   },
 };
 
-for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends)) {
+for (const [name, { collection, spare, by, after, ends: count }] of Object.entries(ends)) {
   test(`an end comes back after a star that was decided without it: ${name}`, async () => {
     const world = await openLostWorld({ wallets: 4, days: 3 });
     const { sql, settings } = world.network;
@@ -81,6 +99,11 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
     await world.transfer(collection, sold, buyer);
     await world.goTo(sql, 1, HOUR_MS);
     await world.check(sql);
+    if (after) {
+      const wallet = after === "buyer" ? buyer : keeper;
+      await world.cast(url, [{ wallet, target: "event/mint" }]);
+      await world.publish(url);
+    }
     await world.goTo(sql, 2, HOUR_MS);
     const source = await world.keepExports(sql);
     const fresh = await world.freshDatabase();
@@ -94,8 +117,8 @@ for (const [name, { collection, spare, by, ends: count }] of Object.entries(ends
       const isBack = (await fresh.sql`select from star`).length > 0;
       if (isCast || !isBack) return;
       isCast = true;
-      // A star of another mint has the place of the end.
-      await fresh.sql`select nextval('forever_mint_order')`;
+      // Stars of another mint have the places of the end and of what came after it.
+      await fresh.sql`select nextval('forever_mint_order'), nextval('forever_mint_order')`;
       if (spare || by === "seller")
         await world.transfer("B", other, by === "buyer" ? buyer : seller);
       const wallet = by === "buyer" ? buyer : seller;
