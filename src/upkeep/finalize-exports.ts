@@ -76,10 +76,9 @@ export async function finalizeDueDays(
   stop?: AbortSignal,
 ): Promise<readonly Day[]> {
   const days: Day[] = [];
+  if (await mayLackStars(sql)) return days;
   const lookAtJournal = followCommitWatermark(sql);
   for (;;) {
-    // Asked for each day: a recovery may begin while earlier ones become final.
-    if (await mayLackStars(sql)) return days;
     const next = await nextFinalDay(sql);
     if (next === null) return days;
     if ((await settleJournal(lookAtJournal, SETTLED_WITHIN_MS)) === null) return days;
@@ -88,6 +87,8 @@ export async function finalizeDueDays(
     const written = await hashExport(sql, header, { stop });
     // A star that is published and yet not: its row changed under our eyes. Look again later.
     if (written === null || written.footer.unpublished > 0) return days;
+    // Asked for each day, and last: a recovery may have begun meanwhile, and this day lack what it brings back.
+    if (await mayLackStars(sql)) return days;
     await makeFinal(sql, header, written);
     log.info({ day, stars: written.footer.stars }, "the journal of this day is final");
     days.push(day);

@@ -148,6 +148,26 @@ test("a recovery that begins while days become final has the next ones left to i
   assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
 });
 
+test("a recovery that begins while a day is read has that day left to it", async ({ rig }) => {
+  await publishOnDay1(rig);
+  await rig.setClock(2, NOON);
+  const holder = await reserveConnection(rig.owner);
+  await holder`begin`;
+  await holder`lock table star_conflict`;
+  const made = finalizeDueDays(rig.upkeep);
+  await until("the day is read", async () => {
+    const rows = await rig.owner`select from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`;
+    return rows.length === 1;
+  });
+  await holder`select pg_advisory_lock(hashtext(${RECOVERY_LOCK}))`;
+  await holder`commit`;
+  assert.deepEqual(await made, []);
+  await holder`select pg_advisory_unlock(hashtext(${RECOVERY_LOCK}))`;
+  holder.release();
+  assert.deepEqual(await finalizeDueDays(rig.upkeep), [rig.day(1)]);
+});
+
 test("a star published late keeps its day, and those after it, provisional", async ({ rig }) => {
   await publishOnDay1(rig);
   bodyOf(await rig.engine.cast("0.0.11", "token/0.0.9002"));
