@@ -242,6 +242,7 @@ async function open(oracle: Oracle) {
   const sql = openPostgres(database.url, { connections: 3, statementTimeoutMs: 60_000 });
   const writer = openPostgres(database.url, { connections: 2, writer: true });
   await sql.unsafe(`create table test_clock (at bigint); insert into test_clock values (0);
+    grant select on test_clock to public;
     create or replace function now_ms() returns bigint language sql volatile as 'select at from test_clock'`);
   const clock: FollowedClock = {
     now: () => oracle.now,

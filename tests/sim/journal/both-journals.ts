@@ -147,6 +147,7 @@ export async function openReal(): Promise<Tested> {
   const database = await testDatabase({ migrated: true });
   const sql = openPostgres(database.url, { connections: 2 });
   await sql`create table set_clock (now bigint not null)`;
+  await sql`grant select on set_clock to public`;
   await sql`insert into set_clock values (${BEGINNING})`;
   await sql.unsafe(`create or replace function now_ms() returns bigint language sql volatile
     set search_path = public as 'select now from set_clock'`);
