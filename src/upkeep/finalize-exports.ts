@@ -87,7 +87,7 @@ export async function finalizeDueDays(
     const written = await hashExport(sql, header, { stop });
     // A star that is published and yet not: its row changed under our eyes. Look again later.
     if (written === null || written.footer.unpublished > 0) return days;
-    // Asked for each day, and last: a recovery may have begun meanwhile, and this day lack what it brings back.
+    // Asked for each day, and last: a recovery may have started meanwhile, and this day lack what it brings back.
     if (await mayLackStars(sql)) return days;
     await makeFinal(sql, header, written);
     log.info({ day, stars: written.footer.stars }, "the journal of this day is final");
