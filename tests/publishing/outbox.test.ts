@@ -46,6 +46,13 @@ const lease = (outbox: Outbox, limit = 10, working: readonly string[] = []) =>
   leaseStars(outbox, { topic: "event", limit, working });
 const idsOf = async (stars: Promise<readonly { readonly starId: string }[]>) =>
   (await stars).map(({ starId }) => starId);
+/** That a transaction has not read the whole outbox. */
+async function assertReadsFewer(transaction: Sql, rows: number): Promise<void> {
+  const [read] = await transaction<{ rows: number }[]>`
+    select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
+    where relname = 'outbox'`;
+  assert.ok(read !== undefined && read.rows < rows, `${read?.rows} rows read`);
+}
 const signed = { bytes: Buffer.from("bytes"), validUntil: START + 120_000_000_000n };
 
 async function sentAttempt(): Promise<Attempt> {
@@ -64,10 +71,7 @@ test("what waits for one topic is not read through to find what waits for the ot
     const outbox = { ...mine, sql: alone };
     assert.deepEqual(await leaseStars(outbox, { topic: "asset", limit: 10, working: [] }), []);
     assert.equal((await findReading(alone, TOPICS.event))?.awaited, false);
-    const [read] = await alone<{ rows: number }[]>`
-      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
-      where relname = 'outbox'`;
-    assert.ok(read !== undefined && read.rows < waiting, `${read?.rows} rows read`);
+    await assertReadsFewer(alone, waiting);
   } finally {
     await alone`rollback`;
     alone.release();
@@ -403,10 +407,7 @@ test("a page of a topic is compared by key, also by a plan that was made while f
     for (let i = 0; i < waiting; i++) await rig.box();
     await alone`begin`;
     await readAgain();
-    const [read] = await alone<{ rows: number }[]>`
-      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
-      where relname = 'outbox'`;
-    assert.ok(read !== undefined && read.rows < waiting, `${read?.rows} rows read`);
+    await assertReadsFewer(alone, waiting);
   } finally {
     await alone`rollback`;
     alone.release();
