@@ -5,7 +5,8 @@
  * Redis what they hold. The first fifth of the time is left out. Of the rest, the least of each minute
  * is what is held while nothing is under way: today's export grows with the stars, and so does what
  * its readers have on their way. Its slope is the median of the slopes between all pairs (Theil and
- * Sen).
+ * Sen). In less than half an hour a single export under way at the wrong moment moves it by more than
+ * its bound.
  *
  *     npm run prove:soak -- --minutes N
  *
@@ -25,7 +26,7 @@ import { drawing, targetsOf, walletsOf } from "../chaos/wallets.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/processes.ts";
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "10" } } });
+const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" } } });
 const minutes = Number(values.minutes);
 
 const READS_PER_SECOND = 200;
