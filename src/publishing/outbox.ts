@@ -96,7 +96,6 @@ export async function releaseStar(
   await steps.release({ starId, ...back });
 }
 
-/** Releases every star that this holder still has. */
 export async function releaseAllLeases({
   sql,
   holder,

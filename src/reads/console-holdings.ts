@@ -79,7 +79,6 @@ export interface CheckedMintRow {
   }[];
 }
 
-/** What a run found, mint by mint. */
 export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
   return runStatement(sql<CheckedMintRow[]>`
     select event_id as event, kept, json_array_length(deferred) as open, deferred,
@@ -115,7 +114,6 @@ export function releasesOfCheck(sql: Sql, id: string, limit: number) {
   return runStatement(releases(sql, sql`run_id = ${id}`, limit));
 }
 
-/** All NFTs that a run ended on one mint. */
 export function releasesOnMint(sql: Sql, id: string, mint: string) {
   const query = releases(sql, sql`run_id = ${id} and event_id = ${mint}`, null);
   return runStatement(query, RELEASES_WITHIN_MS);

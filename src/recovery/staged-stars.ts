@@ -82,7 +82,6 @@ function columns(sql: Sql) {
 /** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
 export type RecoveredStar = ReturnType<typeof rowOfLine | typeof rowOfHistory>;
 
-/** A star as its export records it. */
 export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number) {
   const { held, counted } = line;
   return {
@@ -128,7 +127,6 @@ export function rowOfHistory(
   };
 }
 
-/** The breakdown that the message of an asset's star says. */
 function saidBreakdown(
   { votingPower, holdings }: StarMessage & { readonly type: "asset_vote" },
   { base }: Rules,

@@ -23,7 +23,6 @@ export interface DeferredPart extends Part {
   readonly reason: string;
 }
 
-/** A claim as a part to be looked at again. */
 export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
   const { collection, serial, starId, wallet } = claim;
   return { collection, serial, starId, wallet, reason };

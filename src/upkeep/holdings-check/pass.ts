@@ -44,7 +44,6 @@ export async function openMints(sql: Sql, run: CheckRun | null): Promise<readonl
   });
 }
 
-/** Reads the collections that any of the mints has open. */
 export function readFor(deps: ReadingDeps, mints: readonly OpenMint[]): Promise<Readings> {
   const wanted = mints.flatMap(({ counts, parts }) =>
     parts.map(({ collection }) => collection).filter((collection) => counts.includes(collection)),

@@ -43,7 +43,6 @@ const TYPE = {
   "submit-message": "CONSENSUSSUBMITMESSAGE",
 } as const;
 
-/** How a transaction ends, and the number of the entity that it is about. */
 function outcome(
   transaction: SubmittedTransaction,
   failWith: ResponseCode | undefined,
