@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import type { KnownDatabase } from "../store/database-identity.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Attempt } from "./attempt.ts";
-import { type Release, type SharedSteps, shareSteps } from "./shared-steps.ts";
+import { type SharedSteps, shareSteps } from "./shared-steps.ts";
 
 /**
  * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it has
@@ -81,19 +81,6 @@ export async function leaseStars(
       on attempt.star_id = leased.star_id and attempt.closed_at is null
     order by leased.star_id`);
   return rows.map(readStar);
-}
-
-/**
- * Releases a star; it is due again after the delay. Nothing happens when another holder has it.
- *
- * @param back.why what went wrong; null when nothing did
- */
-export async function releaseStar(
-  { steps }: Pick<Outbox, "steps">,
-  starId: string,
-  back: Omit<Release, "starId">,
-): Promise<void> {
-  await steps.release({ starId, ...back });
 }
 
 export async function releaseAllLeases({
