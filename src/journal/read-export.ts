@@ -1,5 +1,5 @@
 import { type Day, instant, withInstants } from "../../actors/day.ts";
-import { pageByPage } from "../store/page-by-page.ts";
+import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
 import type { ExportConflict, ExportLost, ExportRelease, ExportStar } from "./export-format.ts";
@@ -22,10 +22,7 @@ type StarRow = Omit<RowOf<ExportStar, "at">, "held"> & {
 };
 
 /** The stars of a day by their number in the journal, page by page. */
-export function starsOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportStar[], void, undefined> {
+export function starsOfDay(sql: Sql, day: Day): Pages<ExportStar> {
   return pageByPage(
     (last?: StarRow) => runStatement(starPage(sql, day, last?.seq ?? 0), PAGE_WITHIN_MS),
     exportedStar,
@@ -87,10 +84,7 @@ type ReleaseRow = RowOf<ExportRelease, "listedAt" | "readAt" | "releasedAt">;
  * The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. Keys in
  * the order of the format.
  */
-export function releasesOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportRelease[], void, undefined> {
+export function releasesOfDay(sql: Sql, day: Day): Pages<ExportRelease> {
   return pageByPage(
     (last?: ReleaseRow) => {
       const { mintOrder = 0, collection = "A", serial = 0 } = last ?? {};
@@ -118,10 +112,7 @@ type LossRow = RowOf<ExportLost, "acceptedAt">;
  * The stars of a day that break a rule beside stars which came back, by their ids, page by page. Keys
  * in the order of the format.
  */
-export function conflictsOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportConflict[], void, undefined> {
+export function conflictsOfDay(sql: Sql, day: Day): Pages<ExportConflict> {
   return pageByPage(
     (last?: ConflictRow) =>
       runStatement(
@@ -139,10 +130,7 @@ export function conflictsOfDay(
 }
 
 /** Messages whose loss was accepted on a day, and whose stars have not come back; page by page. */
-export function lossesOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportLost[], void, undefined> {
+export function lossesOfDay(sql: Sql, day: Day): Pages<ExportLost> {
   return pageByPage(
     (last?: LossRow) =>
       runStatement(
