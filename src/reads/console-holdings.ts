@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Fragment } from "./star-windows.ts";
@@ -61,23 +62,32 @@ function numbers(sql: Sql) {
       where run_id = run.id) as deferred`;
 }
 
-/** What a run found on one mint. */
-export interface CheckedMintRow {
-  readonly event: string;
-  readonly kept: number;
-  readonly removed: number;
-  readonly weight: number;
+const count = z.number();
+/** Epoch milliseconds; any that a date can have. */
+export const instant = count.refine((at) => !Number.isNaN(new Date(at).getTime()));
+
+/** What a run found on one mint. A dry run's is kept where others may write: read back by this. */
+export const checkedMintRow = z.object({
+  event: z.string(),
+  kept: count,
+  removed: count,
+  weight: count,
   /** Parts left open. */
-  readonly open: number;
-  readonly deferred: readonly {
-    readonly collection: string;
-    /** Both null for the whole collection. */
-    readonly serial: number | null;
-    readonly starId: string | null;
-    readonly wallet: string | null;
-    readonly reason: string;
-  }[];
-}
+  open: count,
+  deferred: z
+    .array(
+      z.object({
+        collection: z.string(),
+        /** Both null for the whole collection. */
+        serial: count.nullable(),
+        starId: z.string().nullable(),
+        wallet: z.string().nullable(),
+        reason: z.string(),
+      }),
+    )
+    .readonly(),
+});
+export type CheckedMintRow = Readonly<z.output<typeof checkedMintRow>>;
 
 export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
   return runStatement(sql<CheckedMintRow[]>`
@@ -88,23 +98,24 @@ export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly Check
     from holdings_check_mint mint where run_id = ${id} order by event_id`);
 }
 
-/** An NFT that stopped counting, with the evidence. Instants are epoch milliseconds. */
-export interface ReleasedNft {
-  readonly event: string;
-  readonly wallet: string;
-  readonly collection: "A" | "B";
-  readonly serial: number;
+/** An NFT that stopped counting, with the evidence. */
+export const releasedNft = z.object({
+  event: z.string(),
+  wallet: z.string(),
+  collection: z.enum(["A", "B"]),
+  serial: count,
   /** What the mint's total lost: 0 where a spare carries the +5 on. */
-  readonly weight: number;
-  readonly spare: number | null;
-  readonly starId: string;
+  weight: count,
+  spare: count.nullable(),
+  starId: z.string(),
   /** As the mirror node gives it; null once burned or wiped. */
-  readonly owner: string | null;
-  readonly deleted: boolean;
+  owner: z.string().nullable(),
+  deleted: z.boolean(),
   /** When the collection's reading started, and the NFT's own. */
-  readonly listedAt: number;
-  readonly readAt: number;
-}
+  listedAt: instant,
+  readAt: instant,
+});
+export type ReleasedNft = Readonly<z.output<typeof releasedNft>>;
 
 /** For a mint that lost all that counted there: a second or two. */
 const RELEASES_WITHIN_MS = 60_000;
