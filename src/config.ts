@@ -226,6 +226,15 @@ export const COLLECTION_SETTINGS = [
 ] as const;
 export type CollectionSetting = (typeof COLLECTION_SETTINGS)[number];
 
+/** What says how stars are weighed and published. */
+export const LEDGER_SETTINGS = [
+  "HEDERA_OPERATOR_ID",
+  "HEDERA_OPERATOR_KEY",
+  "EVENT_VOTES_TOPIC_ID",
+  "ASSET_VOTES_TOPIC_ID",
+  ...COLLECTION_SETTINGS,
+] as const;
+
 /** Where one value for both would mix what is apart: on the ledger, or in what a token opens. */
 const DIFFERENT = [
   ["COLLECTION_B_ID", "COLLECTION_A_ID"],

@@ -32,7 +32,6 @@ export function createMetrics(options: { process?: boolean } = {}) {
 
 type Makers = ReturnType<typeof makersOn>;
 
-/** Makes metrics in one registry; each is given its name, its help, and the labels it has. */
 function makersOn(registry: Registry) {
   const registers = [registry];
   return {

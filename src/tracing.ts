@@ -31,7 +31,6 @@ export function setTracing(given: Tracing | undefined): void {
   tracing = given;
 }
 
-/** Does a part of a star's work, in a span of its own where there are traces. */
 export function inSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   return tracing === undefined ? work() : tracing.inSpan(name, work);
 }

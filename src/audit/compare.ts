@@ -40,7 +40,6 @@ export function compareRankings(state: AuditState, rankings: Rankings, reading: 
   return { ...compareCounters(counters, others), unprovable };
 }
 
-/** Compares counters. @param others what else is wrong */
 export function compareCounters(counters: readonly ShownCounter[], others: readonly Mismatch[]) {
   const wrong = counters.filter((counter) => !isWithin(counter));
   const mismatches = wrong.map(({ where, expected, found }) =>

@@ -33,7 +33,6 @@ export interface EventTotal {
   doubt: string | null;
 }
 
-/** A star that reaches an event. */
 export interface EventTurn extends HeldStar {
   readonly event: string;
   readonly isForeverMint: boolean;
@@ -54,7 +53,6 @@ export function noEventAccounts(): EventAccounts {
   return { totals: new Map(), days: new Map(), mints: new Map(), board: noBoard() };
 }
 
-/** Decides what a star adds to its event, and counts it. */
 export function countEventStar(
   accounts: EventAccounts,
   star: AccountedStar,

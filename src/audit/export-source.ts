@@ -7,7 +7,6 @@ import { bounds } from "../bounds.ts";
 import { type ExportEntry, exportHeader, exportList } from "../journal/export-format.ts";
 import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
-/** Where the day exports of the journal are read from. */
 export interface ExportSource {
   /** Whether a day that is not over is written when it is asked for, and so holds every star until then. */
   readonly isLive: boolean;

@@ -7,7 +7,6 @@ import type { HeldStar } from "./rebuild-weights.ts";
 import type { Mismatch } from "./report.ts";
 import type { TopicChain } from "./topic-chain.ts";
 
-/** Events so far, and how far each topic was read. */
 export interface ReadSoFar {
   readonly accounts: EventAccounts;
   readonly chains: readonly Pick<TopicChain, "topic" | "sequenceNumber">[];

@@ -6,7 +6,6 @@ import type { ExportSource } from "./export-source.ts";
 import type { KnownMessages } from "./known-messages.ts";
 import type { Ownerships } from "./ownership.ts";
 
-/** What an audit is given, and judges by. */
 export interface Standards {
   readonly mirror: AuditMirror;
   readonly collections: { readonly a: string; readonly b: string };

@@ -16,7 +16,6 @@ import { textOf } from "./topic-chain.ts";
 /** `votes30d` begins with a full hour. */
 const LONGEST_WINDOW_MS = 31 * DAY_MS;
 
-/** What the messages of a day are held against, star by star. */
 export interface Matching {
   readonly state: AuditState;
   readonly book: DayBook;

@@ -10,7 +10,6 @@ import { heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
-/** A star of a forever mint, or attributions that ended together. */
 export type MintHappening = {
   readonly order: number;
   /** Of the export that holds it. */

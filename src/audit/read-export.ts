@@ -91,7 +91,6 @@ function brokenOn(day: string) {
     elsewhere("export", day, { expected, found });
 }
 
-/** The lines of one export, one after the other. */
 class ExportLines {
   header: ExportHeader | undefined;
   footer: ExportFooter | undefined;

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Reading } from "./counters.ts";
 import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
-/** What the public API publishes, and when it was read. */
 export interface Rankings {
   readonly tokens: readonly Placed[];
   readonly collections: readonly Placed[];

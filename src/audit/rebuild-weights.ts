@@ -92,7 +92,6 @@ function countsAround(ownership: Ownership, wallet: string, at: number) {
   return { low: always.length, high: ever.length, now: heldAt(ownership, wallet, at).length };
 }
 
-/** A star and the serials that its wallet held. */
 export interface HeldStar {
   readonly wallet: string;
   readonly at: number;

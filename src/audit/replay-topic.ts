@@ -70,19 +70,10 @@ const BATCH = 100;
 export const ASKS_MAX = 6;
 export const ASK_AGAIN_MS = 1_000;
 
-interface Cursor {
-  /** Whether its next message is at hand, or it has none any more. */
-  isReady(): boolean;
-  peek(): MirrorTopicMessage | undefined;
-  take(): void;
-  /** Makes it ready, unless the mirror node goes on giving nothing. */
-  fill(): Promise<void>;
-}
-
 function openCursor(
   mirror: Pick<AuditMirror, "topicMessages">,
   { topic, after, last }: TopicRange,
-): Cursor {
+) {
   let page: readonly MirrorTopicMessage[] = [];
   let index = 0;
   let readTo = after;
@@ -91,11 +82,13 @@ function openCursor(
   let coming: ReturnType<typeof ask> | undefined;
   const isEmpty = (): boolean => index >= page.length;
   return {
+    /** Whether its next message is at hand, or it has none any more. */
     isReady: () => !isEmpty() || isOver,
     peek: () => page[index],
     take() {
       index += 1;
     },
+    /** Makes it ready, unless the mirror node goes on giving nothing. */
     async fill() {
       for (let asks = 0; isEmpty() && !isOver && asks < ASKS_MAX; asks++) {
         if (asks > 0) await pause(ASK_AGAIN_MS);

@@ -25,7 +25,6 @@ export type MismatchKind =
   | "ranking"
   | "order-of-ranking";
 
-/** One thing that is not as it must be. */
 export interface Mismatch {
   readonly kind: MismatchKind;
   /** Null for what is not about one message. */
@@ -160,7 +159,6 @@ export function addVerdict(findings: Findings, { mismatches, unprovable }: Verdi
   if (unprovable !== undefined) addLine(findings.unprovable, unprovable);
 }
 
-/** Adds a line once. */
 export function addLine(lines: string[], line: string): void {
   if (lines.length < LINES_MAX && !lines.includes(line)) lines.push(line);
 }

@@ -39,7 +39,6 @@ export const ARGS = {
   settle: { ...option("Seconds to wait for messages rankings show."), default: SETTLE_SECONDS },
 } as const;
 
-/** The flags as they were given. */
 export type Given = { readonly [Name in keyof typeof ARGS]?: string | undefined };
 
 /** What flags alone decide, checked before anything is asked of anyone. */

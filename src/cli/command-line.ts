@@ -2,7 +2,6 @@ import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, renderUsage, runCommand, type SubCommandsDef } from "citty";
 import { refuse } from "./output.ts";
 
-/** A command of the tree, found by the words of a command line. */
 interface Found {
   readonly command: CommandDef;
   /** As people call it: `starboard keys issue`. */

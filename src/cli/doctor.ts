@@ -1,4 +1,4 @@
-import { COLLECTION_SETTINGS, type Settings } from "../config.ts";
+import { LEDGER_SETTINGS, type Settings } from "../config.ts";
 import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
 import { flag } from "./arguments.ts";
 import { command, print, refuse, table } from "./output.ts";
@@ -10,11 +10,7 @@ const ASKED = [
   "REDIS_URL",
   "MIRROR_NODE_URL",
   "HEDERA_NODES",
-  "HEDERA_OPERATOR_ID",
-  "HEDERA_OPERATOR_KEY",
-  "EVENT_VOTES_TOPIC_ID",
-  "ASSET_VOTES_TOPIC_ID",
-  ...COLLECTION_SETTINGS,
+  ...LEDGER_SETTINGS,
 ] as const;
 
 export const subcommand = command({

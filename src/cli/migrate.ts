@@ -2,7 +2,6 @@ import { migrate } from "../store/migrate.ts";
 import { command } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";
 
-/** `migrate`: brings the database to this build's schema. */
 export const subcommand = command({
   async work() {
     const { DATABASE_URL } = readCommandSettings(["DATABASE_URL"]);

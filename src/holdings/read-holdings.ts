@@ -14,7 +14,6 @@ export interface CountedNft {
   readonly since: number;
 }
 
-/** Reads what a wallet holds now. */
 export type HoldingsReader = ReturnType<typeof createHoldingsReader>;
 
 /** A busy mirror node recovers in seconds; asking sooner only keeps it busy. */

@@ -42,7 +42,6 @@ interface Named {
   readonly isWhole: boolean;
 }
 
-/** What is looked for. */
 interface Search extends Named {
   readonly limit: number;
   readonly after: Place;

@@ -32,7 +32,6 @@ const NFTS_AT_ONCE = 64;
 /** A wallet is read by two requests. */
 const WALLETS_AT_ONCE = NFTS_AT_ONCE / 2;
 
-/** A wallet that stars something, with what it holds. */
 interface Voter {
   readonly target: Target;
   readonly wallet: string;

@@ -71,7 +71,6 @@ function component(
   return placed.properties.it;
 }
 
-/** The parameters of a shape, in path or query. */
 export function parametersOf(shape: z.ZodObject, where: "path" | "query"): Json[] {
   return Object.entries(shape.shape).map(([name, schema]) => {
     const { $schema: _, description, ...json } = z.toJSONSchema(schema, { io: "output" });

@@ -19,18 +19,7 @@ type Refused =
   | { readonly kind: "shut"; readonly retryAfterSeconds: number };
 
 /** Judges operators' tokens at every door, and counts the wrong ones of a client together. */
-export interface OperatorAccess {
-  /** @param given empty where the request brings none: that is refused and not counted */
-  judge(c: Context, door: OperatorDoor, given: string): Promise<OperatorVerdict>;
-  /**
-   * Judges a sign-in link as a token of `environment`.
-   *
-   * @param use uses the link up, and says whether it was good
-   */
-  judgeLink(c: Context, use: () => Promise<boolean>): Promise<OperatorVerdict>;
-  /** Lets `Authorization: Bearer <token>` through; 401, and 429 for a client that is shut. */
-  guard(door: OperatorDoor): MiddlewareHandler;
-}
+export type OperatorAccess = ReturnType<typeof operatorAccess>;
 
 export interface OperatorAccessOptions
   extends Pick<SharedWindowOptions, "clock" | "redis" | "processes"> {
@@ -55,7 +44,7 @@ const SHUT_MAX = 1_000;
  * One window for all doors and processes: after 10 wrong tokens in 60 s every token of that client
  * is answered 429, right or wrong (contract, section 7). Right ones do not count.
  */
-export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
+export function operatorAccess(options: OperatorAccessOptions) {
   const { operatorToken, metricsToken, client, log, metrics } = options;
   const window = sharedWindow({
     ...options,
@@ -105,7 +94,8 @@ export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
     return shut === undefined ? answer(door, address, await find()) : refuse(door, shut);
   };
 
-  const judge: OperatorAccess["judge"] = (c, door, given) => {
+  /** @param given empty where the request brings none: that is refused and not counted */
+  const judge = (c: Context, door: OperatorDoor, given: string): Promise<OperatorVerdict> => {
     const wanted = door === "metrics" ? (metricsToken ?? operatorToken) : operatorToken;
     if (given === "") return Promise.resolve(refuse(door, { kind: "wrong" }));
     const address = client(c);
@@ -120,9 +110,15 @@ export function operatorAccess(options: OperatorAccessOptions): OperatorAccess {
 
   return {
     judge,
-    judgeLink: (c, use) =>
+    /**
+     * Judges a sign-in link as a token of `environment`.
+     *
+     * @param use uses the link up, and says whether it was good
+     */
+    judgeLink: (c: Context, use: () => Promise<boolean>) =>
       answerStored("sign-in", client(c), async () => ((await use()) ? ENVIRONMENT : null)),
-    guard: (door) =>
+    /** Lets `Authorization: Bearer <token>` through; 401, and 429 for a client that is shut. */
+    guard: (door: OperatorDoor): MiddlewareHandler =>
       async function operatorGuard(c, next) {
         const given = bearerToken(c.req.header("authorization")) ?? "";
         const verdict = await judge(c, door, given);

@@ -18,7 +18,6 @@ export function pagePolicy(changes: Readonly<Record<`${string}-${string}`, strin
   return policy.map(([directive, sources]) => `${directive} ${sources}`).join("; ");
 }
 
-/** Headers of pages for people. */
 export function securePage(c: Context, policy: string): void {
   c.header("Content-Security-Policy", policy);
   c.header("Cross-Origin-Opener-Policy", "same-origin");

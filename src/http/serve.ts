@@ -57,7 +57,6 @@ export interface ServeOptions {
   readonly unreadMs?: number;
 }
 
-/** Listens on `host:port` and answers with the app. */
 export async function serveHttp(
   app: Hono,
   { host, port, fastPath, socketAddress, unreadMs = UNREAD_MS }: ServeOptions,

@@ -6,6 +6,7 @@ import {
   emptyTables,
   evolveEventDay,
 } from "../../actors/whole.ts";
+import type { Pages } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 import { type CountedStar, countedStarColumns, differenceOf, starredFact } from "./counted-star.ts";
@@ -18,10 +19,7 @@ const PAGE = 500;
  * No index has that order for one event, and sorting its day for each page would take quadratic
  * time. So their numbers are read first, in order, and each page is looked up by them.
  */
-export async function* starsOfEventDay(
-  sql: Sql,
-  key: EventDayKey,
-): AsyncGenerator<readonly CountedStar[]> {
+export async function* starsOfEventDay(sql: Sql, key: EventDayKey): Pages<CountedStar> {
   const [row] = await runLong(sql<[{ numbers: string }]>`select ${numbersOf(sql, key)} as numbers`);
   yield* starsNumbered(sql, key, row.numbers);
 }
@@ -33,11 +31,7 @@ function numbersOf(sql: Sql, { event, day }: EventDayKey) {
       and at >= ${startOfDay(day)} and at < ${endOfDay(day)})`;
 }
 
-async function* starsNumbered(
-  sql: Sql,
-  { day }: EventDayKey,
-  text: string,
-): AsyncGenerator<readonly CountedStar[]> {
+async function* starsNumbered(sql: Sql, { day }: EventDayKey, text: string): Pages<CountedStar> {
   const numbers = text === "" ? [] : text.split(" ");
   for (let from = 0; from < numbers.length; from += PAGE) {
     const page = numbers.slice(from, from + PAGE).map(Number);

@@ -163,7 +163,6 @@ export async function daysToCheck(sql: Sql, everyMs: number): Promise<readonly D
   return rows.map(({ day }) => day);
 }
 
-/** Notes what the export of a final day is now. */
 export async function noteCheck(sql: Sql, day: Day, sha256: string): Promise<void> {
   await runStatement(sql`
     insert into export_check (day, sha256, checked_at) values (${day}, ${sha256}, now_ms())

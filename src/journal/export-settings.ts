@@ -11,7 +11,6 @@ const noted = exportHeader.pick({
   excludedWallets: true,
   xpPerStar: true,
 });
-/** The settings that an export's header names. */
 export type ExportSettings = z.output<typeof noted>;
 
 /** Notes the settings under which a worker works today: the day's header has them, whenever it becomes final. */

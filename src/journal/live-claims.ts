@@ -1,4 +1,5 @@
 import type { Day } from "../../actors/day.ts";
+import type { Pages } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Collection, LiveClaim } from "./mint-end.ts";
 
@@ -23,7 +24,7 @@ export async function* findClaims(
     readonly collection: Collection;
     readonly serials: readonly number[];
   },
-): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+): Pages<LiveClaim> {
   for (let from = 0; from < serials.length; from += CLAIMS_PER_PAGE) {
     // One look-up by key each: a plan made while the table was small would read all claims.
     const rows = await runStatement(

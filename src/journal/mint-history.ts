@@ -1,5 +1,6 @@
 import type { EventStarred } from "../../actors/event-day.ts";
 import type { MintReleased } from "../../actors/forever-mint.ts";
+import type { Pages } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import { type CountedStar, countedStarColumns, starredFact } from "./counted-star.ts";
 import { type Evidence, type MintEnd, releaseOf, type SingleEnd } from "./mint-end.ts";
@@ -69,7 +70,7 @@ export async function* readMintHistory(
   sql: Sql,
   mint: string,
   { after = 0, upTo = Number.MAX_SAFE_INTEGER }: HistoryRange = {},
-): AsyncGenerator<readonly MintHappening[], void, undefined> {
+): Pages<MintHappening> {
   let from = after;
   while (from < upTo) {
     const stars = await readStars(sql, mint, { after: from, upTo });

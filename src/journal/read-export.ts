@@ -1,19 +1,20 @@
 import { type Day, instant, withInstants } from "../../actors/day.ts";
-import { pageByPage } from "../store/page-by-page.ts";
+import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
-import type { ExportRelease, ExportStar } from "./export-format.ts";
+import type { ExportConflict, ExportLost, ExportRelease, ExportStar } from "./export-format.ts";
 
 /** Stars of one read … */
 const STARS_PER_PAGE = 250;
 /** … and the NFTs they may bring together, so that a page of great holders is no larger. */
 const SERIALS_PER_PAGE = 50_000;
 const RELEASES_PER_PAGE = 250;
+const APART_PER_PAGE = 500;
 /** A page takes milliseconds; one that waits for a busy server may take its time. */
-export const PAGE_WITHIN_MS = 10_000;
+const PAGE_WITHIN_MS = 10_000;
 
 /** What an export tells, as its row has it: these instants as epoch milliseconds. */
-export type RowOf<Told, Instants extends keyof Told> = Omit<Told, Instants> &
+type RowOf<Told, Instants extends keyof Told> = Omit<Told, Instants> &
   Readonly<Record<Instants, number>>;
 
 type StarRow = Omit<RowOf<ExportStar, "at">, "held"> & {
@@ -21,10 +22,7 @@ type StarRow = Omit<RowOf<ExportStar, "at">, "held"> & {
 };
 
 /** The stars of a day by their number in the journal, page by page. */
-export function starsOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportStar[], void, undefined> {
+export function starsOfDay(sql: Sql, day: Day): Pages<ExportStar> {
   return pageByPage(
     (last?: StarRow) => runStatement(starPage(sql, day, last?.seq ?? 0), PAGE_WITHIN_MS),
     exportedStar,
@@ -86,10 +84,7 @@ type ReleaseRow = RowOf<ExportRelease, "listedAt" | "readAt" | "releasedAt">;
  * The attributions that ended on a day, in the order of `mintOrder`; page by page, as above. Keys in
  * the order of the format.
  */
-export function releasesOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly ExportRelease[], void, undefined> {
+export function releasesOfDay(sql: Sql, day: Day): Pages<ExportRelease> {
   return pageByPage(
     (last?: ReleaseRow) => {
       const { mintOrder = 0, collection = "A", serial = 0 } = last ?? {};
@@ -107,6 +102,50 @@ export function releasesOfDay(
       );
     },
     (row) => ({ ...withInstants(row), heldB: rising(row.heldB) }),
+  );
+}
+
+type ConflictRow = RowOf<ExportConflict, "at">;
+type LossRow = RowOf<ExportLost, "acceptedAt">;
+
+/**
+ * The stars of a day that break a rule beside stars which came back, by their ids, page by page. Keys
+ * in the order of the format.
+ */
+export function conflictsOfDay(sql: Sql, day: Day): Pages<ExportConflict> {
+  return pageByPage(
+    (last?: ConflictRow) =>
+      runStatement(
+        sql<ConflictRow[]>`
+          select 'conflict' as kind, id, '0.0.' || wallet as wallet, at,
+            json_build_object('type', target_type, 'id', target_id) as target,
+            conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
+          from star_conflict join outbox on star_id = id
+          where day = ${day} and id > ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid
+          order by id limit ${APART_PER_PAGE}`,
+        PAGE_WITHIN_MS,
+      ),
+    (row) => ({ ...row, at: instant(row.at) }),
+  );
+}
+
+/** Messages whose loss was accepted on a day, and whose stars have not come back; page by page. */
+export function lossesOfDay(sql: Sql, day: Day): Pages<ExportLost> {
+  return pageByPage(
+    (last?: LossRow) =>
+      runStatement(
+        sql<LossRow[]>`
+          select 'lost' as kind, topic_id as "topicId", sequence_number as "sequenceNumber",
+            resolved_at as "acceptedAt"
+          from publishing_finding finding
+          where kind = 'lost' and resolved_at is not null and utc_day(resolved_at) = ${day}
+            and not exists (select from outbox where outbox.topic_id = finding.topic_id
+              and outbox.sequence_number = finding.sequence_number and state = 'published')
+            and (topic_id, sequence_number) > (${last?.topicId ?? ""}, ${last?.sequenceNumber ?? 0})
+          order by topic_id, sequence_number limit ${APART_PER_PAGE}`,
+        PAGE_WITHIN_MS,
+      ),
+    withInstants,
   );
 }
 

@@ -57,7 +57,6 @@ export function accountNumber(wallet: string): number {
   return Number(wallet.slice("0.0.".length));
 }
 
-/** The wallet of a number. */
 export function walletOf(account: number): string {
   return `0.0.${account}`;
 }

@@ -10,8 +10,7 @@ import {
   type ExportStar,
   lineText,
 } from "./export-format.ts";
-import { conflictsOfDay, lossesOfDay } from "./read-apart.ts";
-import { releasesOfDay, starsOfDay } from "./read-export.ts";
+import { conflictsOfDay, lossesOfDay, releasesOfDay, starsOfDay } from "./read-export.ts";
 
 /** An export as it was written to its end. */
 export interface WrittenExport {

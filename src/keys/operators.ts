@@ -27,7 +27,6 @@ export interface ListedOperator {
   readonly revokedAt: number | null;
 }
 
-/** Whether a role allows what needs another. */
 export function allows(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
@@ -107,7 +106,6 @@ export async function revokeOperator(
   return row;
 }
 
-/** Whether any named operator could sign in. */
 export async function hasOperators(sql: Sql): Promise<boolean> {
   const [row] = await runStatement(sql<{ some: boolean }[]>`
     select exists (select from operator where revoked_at is null) as some`);

@@ -4,7 +4,6 @@ import { keepNoTimestamps } from "../vendor-patches/sdk-timestamps.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { createFailover, roundRobin } from "./failover.ts";
 
-/** How the consensus nodes of a network are reached. */
 export interface NodesOptions {
   readonly network: "local" | "testnet" | "mainnet" | "previewnet";
   /** Default: the named network's own nodes. */

@@ -3,7 +3,6 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { MirrorKey } from "./public-key.ts";
 
-/** A key that signs ledger transactions. */
 export interface OperatorKey {
   readonly kind: "ed25519" | "ecdsa";
   /** 32 bytes, or 33 compressed. */

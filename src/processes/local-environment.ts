@@ -5,6 +5,7 @@ import { act } from "../cli/database.ts";
 import {
   ConfigurationError,
   environment,
+  LEDGER_SETTINGS,
   readSettings,
   settings as settingsSchema,
 } from "../config.ts";
@@ -24,7 +25,7 @@ import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { type CloseAtStop, ownLedger, type Variables } from "./own-ledger.ts";
 import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
-import { LEDGER_SETTINGS, WORKER_SETTINGS } from "./worker.ts";
+import { WORKER_SETTINGS } from "./worker.ts";
 
 /** The servers of `npm start`, and the settings that name them. */
 export type LocalEnvironment = Awaited<ReturnType<typeof openLocalEnvironment>>;

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
+import { LEDGER_SETTINGS } from "../config.ts";
 import { isDirectoryEmpty } from "../demo/first-start.ts";
 import { makePastLedger } from "../demo/past-ledger.ts";
 import { DEMO_SOURCES } from "../local/demo-directory.ts";
@@ -10,7 +11,6 @@ import type { Ledger } from "../local/hedera/ledger.ts";
 import { startLocalHedera } from "../local/hedera/start.ts";
 import type { closedInTurn } from "../service.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { LEDGER_SETTINGS } from "./worker.ts";
 
 /** Settings by name, as an environment has them. */
 export type Variables = Record<string, string>;

@@ -15,7 +15,6 @@ import { closedInTurn, type Service } from "../service.ts";
 import { printJson, runUntilStopped } from "./run-until-stopped.ts";
 import { startTracing, traceFields } from "./start-tracing.ts";
 
-/** What one kind of process has of its own. */
 interface ProcessKind<Name extends SettingName> {
   readonly command: "serve" | "work";
   readonly role: "web" | "worker";

@@ -6,7 +6,6 @@ import type { Logger } from "../log.ts";
 import { isOutage } from "../store/postgres.ts";
 import { onStopSignal, onStopSignalAlone } from "./stop-signals.ts";
 
-/** Something that has started and can be stopped. */
 interface Started {
   readonly log: Logger;
   close(): Promise<void>;

@@ -3,7 +3,6 @@ import { processCommand } from "./process-command.ts";
 import { growHeapSlowly } from "./slow-heap-growth.ts";
 import { startWorker, WORKER_SETTINGS } from "./worker.ts";
 
-/** `starboard work`: one worker process; several share the work. */
 export const subcommand = processCommand({
   command: "work",
   role: "worker",

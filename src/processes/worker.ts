@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import type { Clock } from "../clock.ts";
-import { COLLECTION_SETTINGS, type With } from "../config.ts";
+import { LEDGER_SETTINGS, type With } from "../config.ts";
 import { failpoint } from "../failpoint.ts";
 import { createApp } from "../http/app.ts";
 import { checkPostgres } from "../http/dependencies.ts";
@@ -34,15 +34,6 @@ import { startHoldingsCheckSchedule } from "../upkeep/schedule.ts";
 import { createTroubles } from "../upkeep/troubles.ts";
 import { observedMirror, observedTopic } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
-
-/** What says how stars are weighed and published. */
-export const LEDGER_SETTINGS = [
-  "HEDERA_OPERATOR_ID",
-  "HEDERA_OPERATOR_KEY",
-  "EVENT_VOTES_TOPIC_ID",
-  "ASSET_VOTES_TOPIC_ID",
-  ...COLLECTION_SETTINGS,
-] as const;
 
 /** What a worker cannot do without. */
 export const WORKER_SETTINGS = [

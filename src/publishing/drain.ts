@@ -7,7 +7,7 @@ import {
   TOPIC_KINDS,
   type TopicKind,
 } from "./context.ts";
-import { type LeasedStar, leaseStars, type Outbox, releaseStar } from "./outbox.ts";
+import { type LeasedStar, leaseStars, type Outbox } from "./outbox.ts";
 import { publishStar } from "./publish-star.ts";
 import type { SendingGround } from "./topic-knowledge.ts";
 
@@ -142,9 +142,9 @@ async function work(context: PublishContext, star: LeasedStar): Promise<number |
     if (isOutage) return OUTAGE_DELAY_MS;
     context.alerts.log.error({ err: error, starId }, "a star could not be published");
     const why = error instanceof Error ? error.message : String(error);
-    await releaseStar(context.outbox, starId, { delayMs: FAULT_DELAY_MS, why }).catch(
-      () => undefined,
-    );
+    await context.outbox.steps
+      .release({ starId, delayMs: FAULT_DELAY_MS, why })
+      .catch(() => undefined);
     return FAULT_DELAY_MS;
   }
 }

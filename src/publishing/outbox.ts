@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import type { KnownDatabase } from "../store/database-identity.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Attempt } from "./attempt.ts";
-import { type Release, type SharedSteps, shareSteps } from "./shared-steps.ts";
+import { type SharedSteps, shareSteps } from "./shared-steps.ts";
 
 /**
  * The queue of stars to publish is the table `outbox` itself. A publisher works only on rows it has
@@ -83,20 +83,6 @@ export async function leaseStars(
   return rows.map(readStar);
 }
 
-/**
- * Releases a star; it is due again after the delay. Nothing happens when another holder has it.
- *
- * @param back.why what went wrong; null when nothing did
- */
-export async function releaseStar(
-  { steps }: Pick<Outbox, "steps">,
-  starId: string,
-  back: Omit<Release, "starId">,
-): Promise<void> {
-  await steps.release({ starId, ...back });
-}
-
-/** Releases every star that this holder still has. */
 export async function releaseAllLeases({
   sql,
   holder,

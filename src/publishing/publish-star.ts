@@ -4,7 +4,7 @@ import type { Attempt } from "./attempt.ts";
 import { countRefusal, countSend, giveUp, LeaseLost, reserveId, storeSigned } from "./attempts.ts";
 import type { PublishContext, TopicLane } from "./context.ts";
 import { type Next, releaseFor, untilOver } from "./next.ts";
-import { type LeasedStar, releaseStar } from "./outbox.ts";
+import type { LeasedStar } from "./outbox.ts";
 import { ask, awaitReceipt } from "./settle.ts";
 
 /**
@@ -31,13 +31,13 @@ export async function publishStar(
 ): Promise<number | undefined> {
   try {
     const { delayMs, why } = await pursueIds(context, star);
-    await releaseStar(context.outbox, star.starId, { delayMs, why });
+    await context.outbox.steps.release({ starId: star.starId, delayMs, why });
     return delayMs;
   } catch (error) {
     if (error instanceof LeaseLost) return undefined;
     if (!(error instanceof MirrorError)) throw error;
     const { delayMs, why } = releaseFor(context, star, error.message);
-    await releaseStar(context.outbox, star.starId, { delayMs, why });
+    await context.outbox.steps.release({ starId: star.starId, delayMs, why });
     return delayMs;
   }
 }

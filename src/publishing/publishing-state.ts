@@ -4,7 +4,6 @@ import { listAlarms, type RaisedAlarm } from "./alarms.ts";
 import { type PendingPublications, pendingPublications } from "./outbox.ts";
 import { countFindings, type Finding, lastFindings } from "./reconciliation-findings.ts";
 
-/** How publishing stands, over all workers. */
 export interface PublishingState extends PendingPublications {
   /** Open differences between outbox and topics. */
   readonly findings: number;
@@ -16,7 +15,6 @@ export interface PublishingState extends PendingPublications {
 
 const LAST_FINDINGS = 20;
 
-/** How publishing goes, and what is open of it. */
 export async function publishingState(sql: Sql): Promise<PublishingState> {
   const [pending, counts, last, alarms] = await Promise.all([
     pendingPublications(sql),

@@ -11,23 +11,7 @@ export type Obstacle = "outage" | "configuration";
  * A fault of the configuration ends when a transaction takes effect, and not before: nodes
  * take what consensus then refuses (a wrong submit key, a topic that is gone), and charge it.
  */
-export interface SendGate {
-  readonly isShut: boolean;
-  /** How many stars may be taken up now: any number, or while shut one in a while, or none. */
-  takeRoom(): number;
-  /** Asked right before each send; true for one probe per interval while shut. */
-  enter(): boolean;
-  /** A node took a transaction, or had it already. */
-  passed(): void;
-  /** A transaction reached consensus and took effect. */
-  tookEffect(): void;
-  /** @param cost `charged`: the probe reached consensus and was paid for */
-  failed(obstacle: Obstacle, detail: string, cost?: { readonly charged: boolean }): void;
-  /** How long ago the last send failed, in milliseconds; undefined unless shut by the configuration. */
-  sinceFailureMs(): number | undefined;
-  /** Milliseconds until the next star may be taken up; 0 while open. */
-  retryInMs(): number;
-}
+export type SendGate = ReturnType<typeof createSendGate>;
 
 export interface SendGateOptions {
   /** A monotonic clock in milliseconds. */
@@ -47,7 +31,7 @@ const CHARGED_PROBE_MS_MAX = 32_000;
 /** Not every star taken up has something to send: some only ask. */
 const TAKE_EVERY_MS = 200;
 
-export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGate {
+export function createSendGate({ now, onShut, onOpen }: SendGateOptions) {
   let failures = 0;
   let shutBy: Obstacle | undefined;
   let probeAt = 0;
@@ -67,12 +51,14 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
     get isShut() {
       return shutBy !== undefined;
     },
+    /** How many stars may be taken up now: any number, or while shut one in a while, or none. */
     takeRoom() {
       if (shutBy === undefined) return Number.POSITIVE_INFINITY;
       if (now() < Math.max(probeAt, takeAt)) return 0;
       takeAt = now() + TAKE_EVERY_MS;
       return 1;
     },
+    /** Asked right before each send; true for one probe per interval while shut. */
     enter() {
       if (shutBy === undefined) return true;
       if (now() < probeAt) return false;
@@ -80,11 +66,14 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
       isProbing = true;
       return true;
     },
+    /** A node took a transaction, or had it already. */
     passed() {
       if (shutBy !== "configuration") open();
     },
+    /** A transaction reached consensus and took effect. */
     tookEffect: open,
-    failed(obstacle, detail, { charged } = { charged: false }) {
+    /** @param cost `charged`: the probe reached consensus and was paid for */
+    failed(obstacle: Obstacle, detail: string, { charged } = { charged: false }) {
       failures += 1;
       failedAt = now();
       if (obstacle === "outage" && failures < FAILURES_MAX) return;
@@ -99,7 +88,9 @@ export function createSendGate({ now, onShut, onOpen }: SendGateOptions): SendGa
       isProbing = false;
       probeAt = now() + everyMs;
     },
+    /** How long ago the last send failed, in milliseconds; undefined unless shut by the configuration. */
     sinceFailureMs: () => (shutBy === "configuration" ? now() - failedAt : undefined),
+    /** Milliseconds until the next star may be taken up; 0 while open. */
     retryInMs: () => (shutBy === undefined ? 0 : Math.max(0, probeAt - now(), takeAt - now())),
   };
 }

@@ -18,6 +18,7 @@ export interface SharedSteps {
   readonly storeSigned: Step<OfAttempt & { readonly signed: NonNullable<Attempt["signed"]> }, Row>;
   readonly countSend: Step<OfAttempt & { readonly database: KnownDatabase }, CountedRow>;
   readonly storeReceipt: Step<OfAttempt & { readonly receipt: StepReceipt }, Row>;
+  /** The star is due again after the delay. Nothing happens where another holder has it. */
   readonly release: Step<Release, Row>;
 }
 

@@ -11,20 +11,7 @@ import type { PublishContext } from "./context.ts";
  * *Idle* until poked. *Reading*: page after page while there are more; then soon again,
  * and more and more slowly while nothing comes. *Idle* when nothing is awaited any more.
  */
-export interface TopicFollower {
-  /** Something was sent: look soon. */
-  poke(): void;
-  /**
-   * Reads to where the topic ends when this begins, or further. What is written to it meanwhile is
-   * not waited for.
-   *
-   * @returns false when there was a gap, or the publisher closes before it
-   * @throws MirrorError, or RetryableError when Postgres is away
-   */
-  readToEnd(): Promise<boolean>;
-  /** Stops after the page in hand. */
-  close(): Promise<void>;
-}
+export type TopicFollower = ReturnType<typeof followTopic>;
 
 export interface FollowerParts extends Pick<PublishContext, "mirror" | "clock" | "wait"> {
   readonly sql: PublishContext["outbox"]["sql"];
@@ -47,7 +34,7 @@ const LOOK_EVERY_MS = 200;
 const LOOK_EVERY_MS_MAX = 2_000;
 const PAGE_DEADLINE_MS = 5_000;
 
-export function followTopic(parts: FollowerParts): TopicFollower {
+export function followTopic(parts: FollowerParts) {
   const closing = new AbortController();
   let poked = new AbortController();
   let running: Promise<void> | undefined;
@@ -76,11 +63,19 @@ export function followTopic(parts: FollowerParts): TopicFollower {
   };
 
   return {
-    poke() {
+    /** Something was sent: look soon. */
+    poke(): void {
       poked.abort();
       start();
     },
-    async readToEnd() {
+    /**
+     * Reads to where the topic ends when this begins, or further. What is written to it meanwhile is
+     * not waited for.
+     *
+     * @returns false when there was a gap, or the publisher closes before it
+     * @throws MirrorError, or RetryableError when Postgres is away
+     */
+    async readToEnd(): Promise<boolean> {
       let end = Number.POSITIVE_INFINITY;
       while (!closing.signal.aborted) {
         const { after, read, hasMore, hasGap } = await readOn(parts);
@@ -91,7 +86,8 @@ export function followTopic(parts: FollowerParts): TopicFollower {
       }
       return false;
     },
-    async close() {
+    /** Stops after the page in hand. */
+    async close(): Promise<void> {
       closing.abort();
       poked.abort();
       await running;

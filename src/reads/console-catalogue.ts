@@ -14,7 +14,6 @@ export interface CatalogueRecord {
   readonly whole: Readonly<Record<string, unknown>>;
 }
 
-/** How many records of each type wait for an approval. */
 export async function countWaiting(sql: Sql): Promise<Readonly<Record<TargetType, number>>> {
   const [row] = await runStatement(sql<[Record<TargetType, number>]>`
     select (select count(*) from event where approved_at is null) as event,
@@ -24,7 +23,6 @@ export async function countWaiting(sql: Sql): Promise<Readonly<Record<TargetType
   return row;
 }
 
-/** What is asked of a list of records. */
 export interface RecordsAsked {
   readonly type: TargetType;
   /** Approved ones, or those that wait. */

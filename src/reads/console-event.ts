@@ -17,13 +17,11 @@ export interface EventNumbers {
   readonly countedB: number;
 }
 
-/** An NFT of one of the two collections. */
 export interface Nft {
   readonly collection: "A" | "B";
   readonly serial: number;
 }
 
-/** An NFT that has counted, for whom, by which star. */
 export interface CountedNft extends Nft {
   readonly wallet: number;
   readonly starId: string;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Day } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { Fragment } from "./star-windows.ts";
@@ -61,25 +62,33 @@ function numbers(sql: Sql) {
       where run_id = run.id) as deferred`;
 }
 
-/** What a run found on one mint. */
-export interface CheckedMintRow {
-  readonly event: string;
-  readonly kept: number;
-  readonly removed: number;
-  readonly weight: number;
-  /** Parts left open. */
-  readonly open: number;
-  readonly deferred: readonly {
-    readonly collection: string;
-    /** Both null for the whole collection. */
-    readonly serial: number | null;
-    readonly starId: string | null;
-    readonly wallet: string | null;
-    readonly reason: string;
-  }[];
-}
+const count = z.number();
+/** Epoch milliseconds; any that a date can have. */
+export const instant = count.refine((at) => !Number.isNaN(new Date(at).getTime()));
 
-/** What a run found, mint by mint. */
+/** What a run found on one mint. A dry run's is kept where others may write: read back by this. */
+export const checkedMintRow = z.object({
+  event: z.string(),
+  kept: count,
+  removed: count,
+  weight: count,
+  /** Parts left open. */
+  open: count,
+  deferred: z
+    .array(
+      z.object({
+        collection: z.string(),
+        /** Both null for the whole collection. */
+        serial: count.nullable(),
+        starId: z.string().nullable(),
+        wallet: z.string().nullable(),
+        reason: z.string(),
+      }),
+    )
+    .readonly(),
+});
+export type CheckedMintRow = Readonly<z.output<typeof checkedMintRow>>;
+
 export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly CheckedMintRow[]> {
   return runStatement(sql<CheckedMintRow[]>`
     select event_id as event, kept, json_array_length(deferred) as open, deferred,
@@ -89,23 +98,24 @@ export async function mintsOfCheck(sql: Sql, id: string): Promise<readonly Check
     from holdings_check_mint mint where run_id = ${id} order by event_id`);
 }
 
-/** An NFT that stopped counting, with the evidence. Instants are epoch milliseconds. */
-export interface ReleasedNft {
-  readonly event: string;
-  readonly wallet: string;
-  readonly collection: "A" | "B";
-  readonly serial: number;
+/** An NFT that stopped counting, with the evidence. */
+export const releasedNft = z.object({
+  event: z.string(),
+  wallet: z.string(),
+  collection: z.enum(["A", "B"]),
+  serial: count,
   /** What the mint's total lost: 0 where a spare carries the +5 on. */
-  readonly weight: number;
-  readonly spare: number | null;
-  readonly starId: string;
+  weight: count,
+  spare: count.nullable(),
+  starId: z.string(),
   /** As the mirror node gives it; null once burned or wiped. */
-  readonly owner: string | null;
-  readonly deleted: boolean;
+  owner: z.string().nullable(),
+  deleted: z.boolean(),
   /** When the collection's reading started, and the NFT's own. */
-  readonly listedAt: number;
-  readonly readAt: number;
-}
+  listedAt: instant,
+  readAt: instant,
+});
+export type ReleasedNft = Readonly<z.output<typeof releasedNft>>;
 
 /** For a mint that lost all that counted there: a second or two. */
 const RELEASES_WITHIN_MS = 60_000;
@@ -115,7 +125,6 @@ export function releasesOfCheck(sql: Sql, id: string, limit: number) {
   return runStatement(releases(sql, sql`run_id = ${id}`, limit));
 }
 
-/** All NFTs that a run ended on one mint. */
 export function releasesOnMint(sql: Sql, id: string, mint: string) {
   const query = releases(sql, sql`run_id = ${id} and event_id = ${mint}`, null);
   return runStatement(query, RELEASES_WITHIN_MS);

@@ -4,7 +4,6 @@ import type { JournalPosition } from "../store/commit-watermark.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { approvedTarget } from "./targets.ts";
 
-/** A counter after it changed. */
 export interface CounterChange {
   readonly type: TargetType;
   readonly id: string;

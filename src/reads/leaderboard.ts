@@ -18,7 +18,6 @@ export interface ScoreRow {
 }
 
 export interface Leaderboard {
-  /** The season that is on, if one is. */
   readonly season: SeasonRow | null;
   readonly scores: readonly ScoreRow[];
   /** When the clock alone ends this season or begins the next one, epoch milliseconds. */

@@ -2,7 +2,6 @@ import type { TargetType } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** A star in numbers. */
 export interface StarNumbers {
   readonly id: string;
   /** Epoch milliseconds. */
@@ -24,7 +23,6 @@ export function starNumbers(sql: Sql) {
     bonus_b as "bonusB", cardinality(held_a) as "heldA", cardinality(held_b) as "heldB"`;
 }
 
-/** A star in a list. */
 export interface ListedStar extends StarNumbers {
   readonly type: TargetType;
   readonly targetId: string;

@@ -39,7 +39,6 @@ export interface RankingPage<R> {
   readonly total: number;
 }
 
-/** What is ranked, by its type. */
 export interface RankedRows {
   readonly token: TokenRow;
   readonly collection: CollectionRow;
@@ -154,7 +153,6 @@ function searched(sql: Sql, type: RankedType, { limit, offset, now, q }: NamedQu
     order by rank limit ${limit} offset ${offset}`;
 }
 
-/** All approved items, counted. */
 function counted(sql: Sql, type: RankedType, now: number): Fragment {
   return sql`select ${RANKED[type].columns(sql)}, number from ${sql(type)}
     left join ${starWindows(sql, type, now)} as given on given.target_id = ${sql(type)}.id

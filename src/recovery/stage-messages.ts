@@ -155,7 +155,6 @@ async function rowsOf(
   });
 }
 
-/** A row of `recovery_message`. */
 function rowOf(
   star: StarMessage,
   given: Pick<Staging, "name" | "notes"> & {

@@ -6,7 +6,7 @@ import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { accountNumber } from "../journal/star-record.ts";
 import type { StarMessage } from "../publishing/message.ts";
-import { pageByPage } from "../store/page-by-page.ts";
+import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import { PIECE } from "./recovery.ts";
 
@@ -54,10 +54,7 @@ export async function findStars(
 }
 
 /** The stars of a day that are taken in, by their instants, page by page. */
-export function stagedOfDay(
-  sql: Sql,
-  day: Day,
-): AsyncGenerator<readonly StagedStar[], void, undefined> {
+export function stagedOfDay(sql: Sql, day: Day): Pages<StagedStar> {
   return pageByPage(
     (last?: StagedStar) =>
       runLong(sql<StagedStar[]>`
@@ -82,7 +79,6 @@ function columns(sql: Sql) {
 /** A star as `recover_stars` takes it; names are those of its type `recovered_star`. */
 export type RecoveredStar = ReturnType<typeof rowOfLine | typeof rowOfHistory>;
 
-/** A star as its export records it. */
 export function rowOfLine(line: ExportStar, staged: StagedStar, xp: number) {
   const { held, counted } = line;
   return {
@@ -128,7 +124,6 @@ export function rowOfHistory(
   };
 }
 
-/** The breakdown that the message of an asset's star says. */
 function saidBreakdown(
   { votingPower, holdings }: StarMessage & { readonly type: "asset_vote" },
   { base }: Rules,

@@ -1,3 +1,6 @@
+/** Pages of rows, to be read one after the other. */
+export type Pages<Row> = AsyncGenerator<readonly Row[], void, undefined>;
+
 /**
  * Rows page by page, each read after the last row of the page before: a statement of its own, so who
  * reads slowly holds nothing up.
@@ -7,7 +10,7 @@
 export async function* pageByPage<Row, Shown>(
   read: (last: Row | undefined) => Promise<readonly Row[]>,
   show: (row: Row) => Shown,
-): AsyncGenerator<readonly Shown[], void, undefined> {
+): Pages<Shown> {
   let last: Row | undefined;
   for (;;) {
     const rows = await read(last);

@@ -98,7 +98,6 @@ export async function writeReport(
       peak = greatest(service_minute.peak, excluded.peak)`);
 }
 
-/** Writes down that a process stopped in order. */
 export async function writeStop(sql: Sql, id: string, now: number): Promise<void> {
   await runStatement(
     sql`update service_process set seen_at = ${now}, stopped_at = ${now} where id = ${id}`,
@@ -117,7 +116,6 @@ export async function forgetReports(sql: Sql, before: number): Promise<void> {
       select from service_process as other where other.role = old.role and other.seen_at > old.seen_at)`);
 }
 
-/** The deltas since an instant, by minute. */
 export async function readDeltas(sql: Sql, since: number): Promise<readonly MinuteDelta[]> {
   return runStatement(sql<MinuteDelta[]>`
     select minute, name, count, total, peak from service_minute

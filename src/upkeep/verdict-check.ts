@@ -18,7 +18,6 @@ export interface VerdictCheck {
   readonly runbook: string | null;
 }
 
-/** A finding as a check of the verdict. */
 export function verdictCheck(name: string, { message, fix, since }: Finding): VerdictCheck {
   const ok = fix === null;
   return {

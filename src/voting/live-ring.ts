@@ -41,7 +41,6 @@ export class LiveRing {
   hasForgotten = false;
   readonly #newest = new Map<string, Entry>();
 
-  /** An empty ring at a position of a journal. */
   constructor(position: JournalPosition, { day, journal }: LiveScope) {
     this.floor = position;
     this.position = position;

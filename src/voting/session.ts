@@ -95,7 +95,6 @@ export async function closeSession(sql: Sql, token: string): Promise<void> {
   );
 }
 
-/** The refusal of a token that is no session. */
 export function invalidSession(): TerminalError {
   return new TerminalError("INVALID_SESSION", "this session is unknown, expired or revoked");
 }

@@ -20,7 +20,6 @@ import {
   openOutbox,
   pendingPublications,
   releaseAllLeases,
-  releaseStar,
 } from "../../src/publishing/outbox.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { until } from "../support/processes.ts";
@@ -98,9 +97,9 @@ test("a holder gets back what it no longer works on; others only when the lease 
 test("a released star is due after its delay, and only its holder can release it", async () => {
   const starId = await rig.box();
   await lease(mine);
-  await releaseStar(other, starId, { delayMs: 0, why: "not mine" });
+  await other.steps.release({ starId, delayMs: 0, why: "not mine" });
   assert.deepEqual(await idsOf(lease(other)), []);
-  await releaseStar(mine, starId, { delayMs: 60_000, why: "busy" });
+  await mine.steps.release({ starId, delayMs: 60_000, why: "busy" });
   assert.deepEqual(await idsOf(lease(mine)), []);
   await timePasses(rig.sql);
   const [star] = await lease(mine);
@@ -112,7 +111,7 @@ test("a released star is due after its delay, and only its holder can release it
 test("after Postgres' clock was set back, no lease and no delay lasts longer than it would have been made", async () => {
   const [released, leased] = [await rig.box(), await rig.box()];
   await lease(mine);
-  await releaseStar(mine, released, { delayMs: 60_000, why: "busy" });
+  await mine.steps.release({ starId: released, delayMs: 60_000, why: "busy" });
   assert.deepEqual(await idsOf(lease(other)), []);
   await clockIsSetBack(rig.sql, 3_600_000);
   assert.deepEqual(await idsOf(lease(other)), [released, leased]);
@@ -170,7 +169,7 @@ test("steps that stars take at the same time share a statement", async () => {
 test("a star that Postgres refuses fails alone", async () => {
   const [before, bad, after] = [await rig.box(), await rig.box(), await rig.box()];
   await lease(mine);
-  const back = (starId: string, why: string) => releaseStar(mine, starId, { delayMs: 0, why });
+  const back = (starId: string, why: string) => mine.steps.release({ starId, delayMs: 0, why });
   const settled = await Promise.allSettled([
     back(before, "busy"),
     back(bad, "no text of Postgres holds \u0000"),
@@ -352,7 +351,7 @@ for (const held of ["absent", "adopted"] as const) {
     await holder`select from outbox
       where star_id = ${held === "absent" ? gone.starId : waiting} for update`;
     const step = [gone.starId, waiting, starId].map((of) =>
-      releaseStar(mine, of, { delayMs: 0, why: null }),
+      mine.steps.release({ starId: of, delayMs: 0, why: null }),
     );
     await until("the step waits", isWaiting(1));
     const reading = readOn(page);
@@ -377,7 +376,7 @@ test("a step and a recovery that adopts messages lock the stars of both in one o
   const holder = await reserveConnection(rig.sql);
   await holder`begin`;
   await holder`select from outbox where star_id = ${stars[0] ?? ""} for update`;
-  const step = stars.map((of) => releaseStar(mine, of, { delayMs: 0, why: null }));
+  const step = stars.map((of) => mine.steps.release({ starId: of, delayMs: 0, why: null }));
   await until("the step waits", isWaiting(1));
   const adopting = rig.sql.begin(async (sql) => {
     // As on a short outbox: row by row, as they stand.

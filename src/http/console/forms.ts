@@ -4,7 +4,6 @@ import { isEntityId } from "../../ledger/entity-id.ts";
 import { type Content, type Html, html, options } from "./markup.ts";
 import type { PageRequest } from "./page.ts";
 
-/** What a form needs of the page's request. */
 type FormRequest = Pick<PageRequest, "formToken" | "refused" | "lacksRoleFor">;
 
 /**

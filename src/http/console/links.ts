@@ -1,11 +1,9 @@
 import { code, type Html, html } from "./markup.ts";
 
-/** The page of an actor, by its name. */
 export function actorLink(name: string, text: string = name): Html {
   return html`<a href="/ops/actors/${name}">${text}</a>`;
 }
 
-/** The page of a wallet. */
 export function walletLink(wallet: string): Html {
   return html`<a class="code" href="/ops/wallets/${wallet}">${wallet}</a>`;
 }

@@ -182,7 +182,6 @@ export function facts(pairs: readonly Fact[]): Html {
   )}</dl>`;
 }
 
-/** What a `select` offers. */
 export function options(
   choices: readonly (readonly [value: string, text: string])[],
   chosen?: string,

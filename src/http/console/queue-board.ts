@@ -29,7 +29,6 @@ export interface QueueBoard extends Service {
   countJobs(): Promise<readonly JobCount[]>;
 }
 
-/** How many jobs of a queue are in a state. */
 export interface JobCount {
   readonly queue: string;
   readonly state: string;
@@ -162,7 +161,6 @@ function makeBoard(queues: readonly Queue[], mayAct: boolean): Hono {
   return board.route(BOARD_PATH, adapter.registerPlugin());
 }
 
-/** The same value with the values of secret names replaced. */
 function hideSecrets(value: unknown): unknown {
   const json = JSON.stringify(value, (name, each) => (SECRET.test(name) ? "(hidden)" : each));
   return json === undefined ? undefined : JSON.parse(json);

@@ -2,7 +2,6 @@ import { type Day, dayOf } from "../../../actors/day.ts";
 import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import { alike } from "./alike.ts";
 
-/** Refusals of one day that are alike. */
 export interface RefusalGroup {
   readonly day: Day;
   /** `<type>/<id>` */

@@ -13,7 +13,6 @@ export function secured(c: Context): Context {
   return c;
 }
 
-/** Sends a page. */
 export async function sendPage(
   c: Context,
   page: Html,

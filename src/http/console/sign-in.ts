@@ -19,7 +19,6 @@ export interface SignInDeps {
 /** What may be typed as a name: it is shown in the log. */
 const NAME = /^[^\p{C}]{0,60}$/u;
 
-/** What the sign-in page shows. */
 interface SignInShown {
   /** Where a sign-in leads. */
   readonly next: string;

@@ -38,7 +38,6 @@ export const stateWords = said({
   collecting: "stars are counted",
 });
 
-/** How a holdings check ended. */
 export const checkWords = said({
   skipped: "nothing to check yet",
   running: "running",

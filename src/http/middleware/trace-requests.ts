@@ -7,7 +7,6 @@ import { routePattern } from "./route-pattern.ts";
 const ERROR: SpanStatusCode.ERROR = 2;
 const SERVER_ERRORS_FROM = 500;
 
-/** One span per request, which goes on with the trace that its `traceparent` names. */
 export function traceRequests(tracing: Tracing): MiddlewareHandler {
   return async function traceRequests(c, next) {
     const { method } = c.req;

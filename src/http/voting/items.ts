@@ -55,7 +55,6 @@ export function checkFilters(query: ItemQuery): ItemQuery {
   throw badField(other, `${other} is not a parameter of ${query.type} lists`);
 }
 
-/** Reads one page of items. */
 export async function listItems(
   sql: Sql,
   { type, ...query }: ItemQuery,
@@ -82,7 +81,6 @@ export async function listItems(
   return shown([...rows], total, nextHour(now));
 }
 
-/** Reads pages of items, rendered. */
 export type ReadItems = (query: ItemQuery) => Promise<Representation>;
 
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;

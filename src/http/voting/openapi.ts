@@ -166,7 +166,6 @@ function textsOf(codes: readonly ProblemCode[]): string {
   return codes.map((code) => `${code}: ${standingReply(code).text}`).join("\n\n");
 }
 
-/** The body of a refusal by one of these codes. */
 function refusalOf(codes: readonly ProblemCode[]): z.ZodType {
   const rich = codes.flatMap((code) =>
     code in refusalSchemas ? [refusalSchemas[code as keyof typeof refusalSchemas]] : [],

@@ -1,44 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
+import { checkedMintRow, instant, releasedNft } from "../../reads/console-holdings.ts";
 import { every } from "../../service.ts";
 import { type Redis, runCommand } from "../../store/redis.ts";
 import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
-import type { DryReport } from "./dry-run.ts";
 
-const text = z.string();
-const count = z.number();
-const instant = z.number().refine((at) => !Number.isNaN(new Date(at).getTime()));
-const part = {
-  collection: text,
-  serial: count.nullable(),
-  starId: text.nullable(),
-  wallet: text.nullable(),
-  reason: text,
-};
-const mint = { event: text, kept: count, removed: count, weight: count, open: count };
-const release = {
-  event: text,
-  wallet: text,
-  collection: z.enum(["A", "B"]),
-  serial: count,
-  weight: count,
-  spare: count.nullable(),
-  starId: text,
-  owner: text.nullable(),
-  deleted: z.boolean(),
-  listedAt: instant,
-  readAt: instant,
-};
-const report = z.object({
-  mints: z.array(z.object({ ...mint, deferred: z.array(z.object(part)).readonly() })).readonly(),
-  releases: z.array(z.object(release)).readonly(),
-}) satisfies z.ZodType<DryReport>;
 const keptDryRun = z.object({
   state: z.enum(["running", "done", "failed"]),
-  operator: text,
+  operator: z.string(),
   startedAt: instant,
-  report: report.nullable(),
+  report: z
+    .object({
+      mints: z.array(checkedMintRow).readonly(),
+      releases: z.array(releasedNft).readonly(),
+    })
+    .nullable(),
 });
 
 /** The newest dry run of all processes. */

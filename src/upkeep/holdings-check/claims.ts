@@ -1,6 +1,6 @@
 import { claimColumns, CLAIMS_PER_PAGE as PAGE } from "../../journal/live-claims.ts";
 import type { Collection, LiveClaim } from "../../journal/mint-end.ts";
-import { pageByPage } from "../../store/page-by-page.ts";
+import { type Pages, pageByPage } from "../../store/page-by-page.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
 
 /** A forever mint, and of which collections any NFT counts on it. */
@@ -23,7 +23,6 @@ export interface DeferredPart extends Part {
   readonly reason: string;
 }
 
-/** A claim as a part to be looked at again. */
 export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
   const { collection, serial, starId, wallet } = claim;
   return { collection, serial, starId, wallet, reason };
@@ -58,7 +57,7 @@ export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
 export function readClaims(
   sql: Sql,
   { mint, collection }: { readonly mint: string; readonly collection: Collection },
-): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+): Pages<LiveClaim> {
   return pageByPage(
     (last: LiveClaim | undefined) =>
       runStatement(

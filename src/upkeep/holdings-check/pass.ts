@@ -1,5 +1,6 @@
 import { findClaims } from "../../journal/live-claims.ts";
 import type { Collection, GoneClaim, LiveClaim, MintEnd } from "../../journal/mint-end.ts";
+import type { Pages } from "../../store/page-by-page.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type CheckedMint, type DeferredPart, listMints, type Part, readClaims } from "./claims.ts";
 import { planReleases } from "./plan.ts";
@@ -44,7 +45,6 @@ export async function openMints(sql: Sql, run: CheckRun | null): Promise<readonl
   });
 }
 
-/** Reads the collections that any of the mints has open. */
 export function readFor(deps: ReadingDeps, mints: readonly OpenMint[]): Promise<Readings> {
   const wanted = mints.flatMap(({ counts, parts }) =>
     parts.map(({ collection }) => collection).filter((collection) => counts.includes(collection)),
@@ -114,7 +114,7 @@ async function* claimsOf(
     readonly collection: Collection;
     readonly parts: readonly Part[];
   },
-): AsyncGenerator<readonly LiveClaim[], void, undefined> {
+): Pages<LiveClaim> {
   const asked = new Map<number, string>();
   for (const { serial, starId } of given.parts) {
     if (serial === null || starId === null) return yield* readClaims(sql, given);

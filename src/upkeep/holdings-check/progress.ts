@@ -125,7 +125,6 @@ export async function saveProgress(
   }
 }
 
-/** Ends a pass: lets go of the run. */
 export async function endPass(
   { sql, clock, worker }: ProgressDeps,
   run: CheckRun,

@@ -45,7 +45,6 @@ import {
   openOutbox,
   pendingPublications,
   releaseAllLeases,
-  releaseStar,
   tookEffectAfter,
 } from "../../../src/publishing/outbox.ts";
 import {
@@ -618,7 +617,8 @@ class Walk {
     if (taken === undefined) return;
     const why = this.#random.chance(0.5) ? "the walk" : null;
     await this.#both((sql) =>
-      releaseStar(openOutbox(sql, { holder, leaseMs: 60_000 }), taken.star.starId, {
+      openOutbox(sql, { holder, leaseMs: 60_000 }).steps.release({
+        starId: taken.star.starId,
         delayMs: 700,
         why,
       }),

@@ -24,7 +24,6 @@ export interface ActorView {
 /** A history that is longer is walked by the command alone: a page answers at once. */
 export const STEPS_MAX = 5_000;
 
-/** A link to the state after one event of the history. */
 export function afterLink(id: string, step: number, text: string): Html {
   return html`<a href="/ops/actors/${id}?at=${step}#past" title="The state after event ${number(step)}">${text}</a>`;
 }

@@ -128,7 +128,6 @@ function starredWords(steps: readonly WalletDayStep[]): string {
   return counts.length === 0 ? "none yet" : counts.join(", ");
 }
 
-/** A star of the day: which one it is, and what it weighs. */
 interface Starred extends WalletDayStep {
   readonly count: number;
   readonly star: ListedStar | undefined;

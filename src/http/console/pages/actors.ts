@@ -77,7 +77,6 @@ async function list(deps: PagesDeps, search: Search): Promise<Html> {
   return html`${actors}${more}`;
 }
 
-/** What is said of each wallet-day. */
 async function walletDays(
   { resting }: PagesDeps,
   actors: readonly FoundActor[],
@@ -101,7 +100,6 @@ async function walletDays(
   ];
 }
 
-/** What is said of each event's actor. */
 async function events(
   { sql }: PagesDeps,
   actors: readonly FoundActor[],

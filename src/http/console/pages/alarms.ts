@@ -2,7 +2,6 @@ import { RUNBOOK, type RunbookEntry } from "../../../upkeep/runbook.ts";
 import { type Html, html, section } from "../markup.ts";
 import type { Page } from "../page.ts";
 
-/** The runbook: what each alarm means, and what to do. */
 export function alarmsPage(): Page {
   const body = html`<p class="lead">What each line of the verdict and each alert means, and what to do. The same text is in <code>docs/operating/alarms.md</code>.</p>
 ${[...RUNBOOK].map(([anchor, entry]) => entryOf(anchor, entry))}`;

@@ -14,7 +14,6 @@ import {
   table,
 } from "../markup.ts";
 
-/** The mints of a run in numbers, with links to their actors. */
 export function mintTable(mints: readonly CheckedMintRow[], empty: string): Html {
   return table({
     caption: "Forever mints, in numbers",

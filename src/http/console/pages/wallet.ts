@@ -50,7 +50,6 @@ ${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : allDays
 
 type Known = Awaited<ReturnType<typeof readKnown>>;
 
-/** Everything that is known of one wallet. */
 async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string, now: number) {
   const account = accountNumber(wallet);
   const [days, stars, records, standing, refused] = await Promise.all([
@@ -101,7 +100,6 @@ function standingWords({ rank, points, stars }: Standing): string {
   return `${place}, with ${counted(points, "point")} from ${counted(stars, "star")} and credits`;
 }
 
-/** A line of what a wallet did or was given. */
 type Line = readonly [at: number, what: Content, outcome: Content];
 
 function timeLine(known: Known): Html {

@@ -1,8 +1,7 @@
 import { LedgerRefusal, type ResponseCode } from "../refusal.ts";
 import { recentTransactions, type Step, type Turn, transactionKey } from "../state/state.ts";
 import { SECOND } from "../timestamps.ts";
-import { createTopic } from "./create-topic.ts";
-import { submitMessage } from "./submit-message.ts";
+import { createTopic, submitMessage } from "./operations.ts";
 import { type SubmittedTransaction, topicNum } from "./transaction.ts";
 
 /**
@@ -43,7 +42,6 @@ const TYPE = {
   "submit-message": "CONSENSUSSUBMITMESSAGE",
 } as const;
 
-/** How a transaction ends, and the number of the entity that it is about. */
 function outcome(
   transaction: SubmittedTransaction,
   failWith: ResponseCode | undefined,

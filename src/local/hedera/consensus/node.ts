@@ -52,7 +52,6 @@ const method = (path: string) => ({
   responseDeserialize: same,
 });
 
-/** The methods a node answers. */
 export const HAPI = {
   createTopic: method("/proto.ConsensusService/createTopic"),
   submitMessage: method("/proto.ConsensusService/submitMessage"),

@@ -26,7 +26,6 @@ export type Endpoint = (request: MirrorRequest) => MirrorAnswer;
 /** How long caches may keep an answer, in seconds, as the real one's configuration has it. */
 export const MAX_AGE = { list: 1, account: 2, token: 5, record: 600 } as const;
 
-/** A page of a list, with the link to the next one. */
 export function listAnswer(name: string, rows: readonly unknown[], next: string | null) {
   return { body: { [name]: rows, links: { next } }, maxAge: MAX_AGE.list };
 }

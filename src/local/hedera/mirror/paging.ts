@@ -18,7 +18,6 @@ const LIMIT_DEFAULT = 25;
 /** More is not refused but clamped, as the real one does. */
 const LIMIT_MAX = 100;
 
-/** The page that a query asks for. */
 export function pageOf(request: MirrorRequest, defaultOrder: "asc" | "desc") {
   const limit = Math.min(Number(lastOf(request.query, "limit") ?? LIMIT_DEFAULT), LIMIT_MAX);
   const asked = lastOf(request.query, "order")?.toLowerCase();

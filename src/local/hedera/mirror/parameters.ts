@@ -79,10 +79,8 @@ function boundsOf(query: Query, name: string, read: (value: string) => Bound["va
   return filters.map(({ operator, value }) => ({ operator, value: read(value) }));
 }
 
-/** The filters on a whole number. */
 export const numberBounds = (query: Query, name: string) => boundsOf(query, name, BigInt);
 
-/** The filters on an entity. */
 export const entityBounds = (query: Query, name: string) =>
   boundsOf(query, name, (text) => readEntityNum(text, name));
 

@@ -5,7 +5,6 @@ import type { CollectionVersion, NftChange } from "./events.ts";
 import type { NftHistory, State, Step, Turn } from "./state.ts";
 import { addOwnTransaction } from "./transactions.ts";
 
-/** What an NFT collection is made with. */
 export interface NewCollection {
   /** Account that new NFTs are minted to. */
   readonly treasury: string;
@@ -57,7 +56,6 @@ export function mintNfts(id: string, count: number): Step<number[]> {
   };
 }
 
-/** Moves NFTs from their holders. */
 export function transferNfts(id: string, serials: readonly number[], to: string): Step<void> {
   return (turn) => {
     const { token, nfts } = livingCollection(turn.state, id);

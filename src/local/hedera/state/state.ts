@@ -25,7 +25,6 @@ export interface Collection {
   readonly nfts: NftHistory[];
 }
 
-/** A topic with its messages, in sequence. */
 export interface Topic {
   readonly topic: Standing<TopicVersion>;
   readonly messages: Message[];
