@@ -36,6 +36,7 @@ const snapshotSchema = z.tuple([
   z.array(z.tuple([z.uuid(), z.string(), z.number().int()])),
 ]);
 
+/** @param readWithinMs how long a read waits for Redis */
 export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
   /** By day, then by wallet. */
   let waiting = new Map<string, Map<string, WalletDayState>>();

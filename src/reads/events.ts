@@ -98,6 +98,7 @@ export async function listEvents(
   return { events, total: rows[0]?.total ?? 0, until };
 }
 
+/** One approved event with its links and prizes, or undefined. */
 export async function readEvent(sql: Sql, id: string): Promise<EventDetail | undefined> {
   const [row] = await runStatement(
     sql<EventDetail[]>`

@@ -8,6 +8,7 @@ const { Response, ResponseCodeEnum, TransactionResponse } = hapi.proto;
 
 type Int64 = NonNullable<Hapi.ITimestamp["seconds"]>;
 
+/** @returns an encoded `TransactionResponse` */
 export function precheckAnswer(code: ResponseCode, cost: number): Buffer {
   const answer = { nodeTransactionPrecheckCode: ResponseCodeEnum[code], cost: int64(cost) };
   return Buffer.from(TransactionResponse.encode(answer).finish());
@@ -50,6 +51,7 @@ export function balanceAnswer(
   });
 }
 
+/** @returns an encoded `Response` that is nothing but a refusal */
 export function refusalAnswer(code: ResponseCode): Buffer {
   return response({ transactionGetReceipt: { header: header(code) } });
 }

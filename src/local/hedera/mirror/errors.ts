@@ -13,6 +13,7 @@ export class MirrorError extends Error {
   }
 }
 
+/** @throws MirrorError 404 */
 export function notFound(): never {
   throw new MirrorError(404, ["Not found"]);
 }
