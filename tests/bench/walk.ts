@@ -49,6 +49,8 @@ await Promise.all(
         body: JSON.stringify({ target: { type, id } }),
       });
       await reply.text();
+      // A busy machine's Postgres may not answer in time: that star is left out, and said.
+      if (reply.status === 503) continue;
       if (reply.status !== 201) throw new Error(`${each.target}: ${reply.status}`);
       latencies.push(performance.now() - sentAt);
     }
@@ -71,12 +73,13 @@ const lags = await network.sql<{ lag: number }[]>`
 const at = (sorted: readonly number[], share: number): string =>
   (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
 latencies.sort((one, other) => one - other);
+const stars = latencies.length;
 const lag = lags.map((row) => Number(row.lag));
 process.stdout.write(
-  `${work.length} stars, ${CLIENTS} clients: ${(work.length / seconds).toFixed(0)} stars/s, ` +
+  `${stars} stars (${work.length - stars} put off), ${CLIENTS} clients: ${(stars / seconds).toFixed(0)} stars/s, ` +
     `p50 ${at(latencies, 0.5)} ms, p99 ${at(latencies, 0.99)} ms\n` +
     `accepted to published: p50 ${at(lag, 0.5)} ms, p99 ${at(lag, 0.99)} ms; ` +
-    `all on the ledger after ${drained.toFixed(1)} s (${(work.length / drained).toFixed(0)} messages/s)\n`,
+    `all on the ledger after ${drained.toFixed(1)} s (${(stars / drained).toFixed(0)} messages/s)\n`,
 );
 await Promise.all([web.stop(), worker.stop()]);
 await network.close();
