@@ -305,6 +305,13 @@ test("a proxy's Retry-After that is a date is no reason to hurry", async () => {
   assert.ok(performance.now() - startedAt >= 5 * 45, "it was asked without a pause");
 });
 
+test("a wait of more than a timer can is long, and not none", async () => {
+  const month = { "retry-after": `${30 * 24 * 3_600}` };
+  const { asked, client } = answered([refusal(503, "UNAVAILABLE", {}, month)]);
+  assert.deepEqual(await hear(client.live({ signal: AbortSignal.timeout(50) }), 1), []);
+  assert.equal(asked.length, 1);
+});
+
 test("live starts after a given event, ends with its signal, and throws a refusal", async () => {
   const { asked, client } = answered([
     stream(counter("d.9-0", "0.0.1")),
