@@ -68,7 +68,10 @@ export interface StarOptions extends CallOptions {
 export interface Voting {
   config(options?: CallOptions): Promise<Config>;
   /** One page of what can be starred. */
-  items<Q extends ItemQuery>(query: Q, options?: CallOptions): Promise<ItemPage<Q["type"]>>;
+  items<T extends keyof Items>(
+    query: ItemQuery & { readonly type: T },
+    options?: CallOptions,
+  ): Promise<ItemPage<T>>;
   /** Opens a session, which this client keeps. */
   signIn(signer: Signer, options?: CallOptions): Promise<Session>;
   /** Ends the session, or all of the wallet's; one that has ended already is no error. */
