@@ -40,7 +40,9 @@ export class StarboardError extends Error {
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: Body) {
-    super(body.error ?? `${response.status} ${response.statusText}`.trim());
+    const text = body.error ?? `${response.status} ${response.statusText}`.trim();
+    // `fetch` takes no key or token along to another origin: it is that which was refused.
+    super(response.redirected ? `${text} (redirected to ${response.url})` : text);
     this.status = response.status;
     this.code = body.code ?? null;
     this.parameter = body.parameter ?? null;

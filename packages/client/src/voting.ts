@@ -127,8 +127,9 @@ export function voting(options: VotingOptions): Voting {
     async signIn(signer, given) {
       const { wallet } = signer;
       const asked = await post<Schemas["Challenge"]>("/challenges", { wallet }, given);
-      const signed = await signer.sign(asked.message);
-      const body = { challengeId: asked.id, ...signed, ...(cookie && { cookie }) };
+      // Alone: what else a wallet returns is refused as an unknown field.
+      const { scheme, signature } = await signer.sign(asked.message);
+      const body = { challengeId: asked.id, scheme, signature, ...(cookie && { cookie }) };
       const session = await post<Session>("/sessions", body, given);
       token = session.token;
       return session;
@@ -136,7 +137,9 @@ export function voting(options: VotingOptions): Voting {
     async signOut({ everywhere = false, ...given } = {}) {
       const path = everywhere ? "/sessions" : "/sessions/current";
       await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
-        if (!(error instanceof StarboardError && error.status === 401)) throw error;
+        // A proxy's 401 ends no session, nor does one for a token that a redirect lost.
+        const ended = token === undefined ? /^(INVALID|MISSING)_SESSION$/ : /^INVALID_SESSION$/;
+        if (!(error instanceof StarboardError && ended.test(`${error.code}`))) throw error;
       });
       token = undefined;
     },

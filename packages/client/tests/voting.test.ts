@@ -105,6 +105,47 @@ test("signing out of an ended session succeeds, and any other refusal is thrown"
   await assert.rejects(client.signOut(), { code: "UNAVAILABLE" });
 });
 
+test("a 401 that ended no session is thrown: a proxy's, and one for a token that got lost", async () => {
+  const { client } = answered(
+    [new Response("<html>", { status: 401 }), refusal(401, "MISSING_SESSION")],
+    { token: "t" },
+  );
+  await assert.rejects(client.signOut(), { status: 401, code: null });
+  await assert.rejects(client.signOut(), { code: "MISSING_SESSION" });
+  const none = answered([refusal(401, "MISSING_SESSION")]);
+  await none.client.signOut();
+});
+
+test("of what a wallet returns the signature alone is sent", async () => {
+  const { asked, client } = answered([
+    Response.json({ id: "c", message: "text" }, { status: 201 }),
+    Response.json({}, { status: 201 }),
+  ]);
+  const more = { scheme: "eip191", signature: "s", publicKey: "0x02" } as const;
+  await client.signIn({ wallet: "0.0.1001", sign: async () => more });
+  assert.deepEqual(asked[1]?.body, { challengeId: "c", scheme: "eip191", signature: "s" });
+});
+
+/** A reply that came after a redirect. */
+const redirected = (response: Response): Response =>
+  Object.defineProperties(response, {
+    redirected: { value: true },
+    url: { value: "https://y.example/" },
+  });
+
+test("what a redirect made of a star is no star, and a refusal says where it was led", async () => {
+  const { asked, client } = answered([
+    redirected(Response.json({ day: "d", stars: [] })),
+    redirected(accepted()),
+    redirected(refusal(401, "MISSING_SESSION")),
+  ]);
+  await assert.rejects(client.star(TARGET), { status: 200, code: null });
+  assert.equal(asked.length, 1);
+  assert.equal((await client.star(TARGET)).star.id, "s");
+  const message = "No. (redirected to https://y.example/)";
+  await assert.rejects(client.allowance(), { code: "MISSING_SESSION", message });
+});
+
 test("a star is sent again, with one key, after a lost answer and after 503", async () => {
   const { asked, client } = answered([
     new TypeError("fetch failed"),
