@@ -92,8 +92,6 @@ export interface Voting {
   live(options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
-const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
-
 /**
  * Makes a client of the voting API.
  *
@@ -102,10 +100,9 @@ const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
  *     const { star, allowance } = await starboard.star({ type: "token", id: "0.0.1001" });
  */
 export function voting(options: VotingOptions): Voting {
-  const { baseUrl, cookie = false } = options;
+  const { baseUrl, cookie = false, retry } = options;
   // Called by its name: a browser's `fetch` is a function of the window alone.
   const send: Send = options.fetch ?? ((...given) => fetch(...given));
-  const retry = { ...RETRY, ...options.retry };
   let { token } = options;
 
   const ask = <T>(
@@ -183,7 +180,7 @@ export function mayStand(error: unknown, wasOpen = false): boolean {
 /** Tries again what was not answered, and what is out of reach for now. */
 async function persist<T>(
   work: () => Promise<T>,
-  { attempts, waitMs, mostWaitMs }: Retry,
+  { attempts = 5, waitMs = 500, mostWaitMs = 60_000 }: Partial<Retry> = {},
   signal?: AbortSignal,
 ): Promise<T> {
   let unanswered: unknown;

@@ -266,6 +266,13 @@ test("a refusal whose Retry-After exceeds the longest wait is thrown at once", a
   assert.equal(asked.length, 1);
 });
 
+test("what is undefined of how to try again has its default", async () => {
+  const retry = { attempts: undefined, waitMs: 0 } as object;
+  const { asked, client } = answered([], { retry });
+  await assert.rejects(client.star(TARGET));
+  assert.equal(asked.length, 5);
+});
+
 test("an aborted star is not sent again", async () => {
   const abort = new AbortController();
   const { asked, client } = answered([
