@@ -59,6 +59,8 @@ export class StarboardError extends Error {
 
 /** Reads a reply that is not a success. */
 export async function refusalOf(response: Response): Promise<StarboardError> {
-  const body: unknown = await response.json().catch(() => null);
-  return new StarboardError(response, typeof body === "object" && body !== null ? body : {});
+  const body = (await response.json().catch(() => null)) as Body | null;
+  // A proxy may answer in JSON too: its `error` and `code` are often of other types.
+  const isOurs = typeof body?.error === "string" && /string|undefined/.test(typeof body.code);
+  return new StarboardError(response, isOurs ? body : {});
 }

@@ -167,14 +167,16 @@ const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * Whether a star may have been cast though `star` threw this: nothing of ours was answered, or the
- * service does not know itself. The same Idempotency-Key asks again.
+ * service does not know itself, or a gateway's code says nothing of it. The same Idempotency-Key
+ * asks again.
  *
  * @param wasOpen whether the outcome of an earlier call with the key is not known
  */
 export function mayStand(error: unknown, wasOpen = false): boolean {
   // Without a code it is a proxy's, which got no answer either.
   if (!(error instanceof StarboardError) || error.code === null) return true;
-  return wasOpen ? !DECIDED.has(error.code) : ["INTERNAL", "UNAVAILABLE"].includes(error.code);
+  if (wasOpen) return !DECIDED.has(error.code);
+  return error.status >= 500 && !/^(HOLDINGS_UNAVAILABLE|JOURNAL_BEHIND)$/.test(error.code);
 }
 
 /** Tries again what was not answered, and what is out of reach for now. */

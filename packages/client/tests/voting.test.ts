@@ -246,6 +246,8 @@ test("a star may stand where nothing was answered, or the service does not know;
   for (const [answer, alone, after] of [
     [new TypeError("fetch failed"), true, true],
     [new Response("<html>", { status: 503 }), true, true],
+    [Response.json({ code: "GATEWAY_TIMEOUT" }, { status: 504 }), true, true],
+    [refusal(504, "UPSTREAM_TIMED_OUT"), true, true],
     [refusal(503, "UNAVAILABLE"), true, true],
     [refusal(500, "INTERNAL"), true, true],
     [refusal(503, "HOLDINGS_UNAVAILABLE"), false, true],
