@@ -105,13 +105,13 @@ export function voting(options: VotingOptions): Voting {
   const send: Send = options.fetch ?? ((...given) => fetch(...given));
   let { token } = options;
 
+  const bearer = () => (token === undefined ? {} : { authorization: `Bearer ${token}` });
   const ask = <T>(
     path: string,
     { query, ...init }: RequestInit & { query?: object } = {},
   ): Promise<T> => {
-    const headers = new Headers(init.headers);
+    const headers = new Headers(init.headers ?? bearer());
     headers.set("accept", "application/json");
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     if (init.body !== undefined) headers.set("content-type", "application/json");
     return readReply<T>(send, urlOf(baseUrl, `/voting${path}`, query), { ...init, headers });
   };
@@ -133,18 +133,19 @@ export function voting(options: VotingOptions): Voting {
     },
     async signOut({ everywhere = false, ...given } = {}) {
       const path = everywhere ? "/sessions" : "/sessions/current";
+      const ending = token;
       await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
         // A proxy's 401 ends no session, nor does one for a token that a redirect lost.
-        const ended = token === undefined ? /^(INVALID|MISSING)_SESSION$/ : /^INVALID_SESSION$/;
+        const ended = ending === undefined ? /^(INVALID|MISSING)_SESSION$/ : /^INVALID_SESSION$/;
         if (!(error instanceof StarboardError && ended.test(`${error.code}`))) throw error;
       });
-      token = undefined;
+      if (token === ending) token = undefined;
     },
     allowance: (given) => ask("/allowance", given),
     preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
     async star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
-      // Before any try: no header can carry some keys.
-      const headers = new Headers({ "idempotency-key": idempotencyKey });
+      // Before any try: no header can carry some keys, and all tries are one wallet's.
+      const headers = new Headers({ "idempotency-key": idempotencyKey, ...bearer() });
       const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
       return persist(cast, retry, given.signal);
     },

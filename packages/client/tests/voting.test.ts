@@ -126,6 +126,28 @@ test("of what a wallet returns the signature alone is sent", async () => {
   assert.deepEqual(asked[1]?.body, { challengeId: "c", scheme: "eip191", signature: "s" });
 });
 
+test("a sign-out that takes its time leaves the session that was opened meanwhile", async () => {
+  let signedIn = (): void => undefined;
+  const later = new Promise<void>((resolve) => {
+    signedIn = resolve;
+  });
+  const answers = [Response.json({ id: "c" }), Response.json({ token: "new" }), Response.json({})];
+  const tokens: (string | null)[] = [];
+  const fetch = async (_: unknown, init: RequestInit = {}): Promise<Response> => {
+    tokens.push(new Headers(init.headers).get("authorization"));
+    if (init.method !== "DELETE") return answers.shift() ?? Response.error();
+    await later;
+    return new Response(null, { status: 204 });
+  };
+  const { client } = answered([], { token: "old", fetch });
+  const signingOut = client.signOut();
+  await client.signIn(SIGNER);
+  signedIn();
+  await signingOut;
+  await client.allowance();
+  assert.equal(tokens.at(-1), "Bearer new");
+});
+
 /** A reply that came after a redirect. */
 const redirected = (response: Response): Response =>
   Object.defineProperties(response, {
@@ -266,6 +288,24 @@ test("a refusal whose Retry-After exceeds the longest wait is thrown at once", a
   const { asked, client } = answered([busy, accepted()], { retry: { mostWaitMs: 1_000 } });
   await assert.rejects(client.star(TARGET), { code: "JOURNAL_BEHIND", retryAfterSeconds: 30 });
   assert.equal(asked.length, 1);
+});
+
+test("a star is sent again for the wallet that cast it, whoever has signed in meanwhile", async () => {
+  const { asked, client } = answered(
+    [
+      new TypeError("fetch failed"),
+      Response.json({ id: "c", message: "text" }, { status: 201 }),
+      Response.json({ token: "other" }, { status: 201 }),
+      accepted(),
+    ],
+    { token: "own", retry: { waitMs: 50 } },
+  );
+  const star = client.star(TARGET);
+  await client.signIn(SIGNER);
+  await star;
+  const stars = asked.filter(({ line }) => line.endsWith("/stars"));
+  const tokens = stars.map(({ headers }) => headers.get("authorization"));
+  assert.deepEqual(tokens, ["Bearer own", "Bearer own"]);
 });
 
 test("what is undefined of how to try again has its default", async () => {
