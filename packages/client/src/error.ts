@@ -59,8 +59,8 @@ export class StarboardError extends Error {
 
 /** Reads a reply that is not a success. */
 export async function refusalOf(response: Response): Promise<StarboardError> {
-  const body = (await response.json().catch(() => null)) as Body | null;
-  // A proxy may answer in JSON too: its `error` and `code` are often of other types.
-  const isOurs = typeof body?.error === "string" && /string|undefined/.test(typeof body.code);
-  return new StarboardError(response, isOurs ? body : {});
+  const body: Record<string, unknown> = Object(await response.json().catch(() => null));
+  // A proxy may answer in JSON too, with a number or an object where we have a text.
+  for (const name of ["error", "code"]) if (typeof body[name] !== "string") delete body[name];
+  return new StarboardError(response, body);
 }
