@@ -74,7 +74,10 @@ test("a refusal carries its code and how long to wait", async () => {
     Response.json(body, { status: 503, headers }),
     Response.json({ error: "Too many requests." }, { status: 429, headers }),
     new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
-    Response.json({ error: { code: 504 }, code: 504 }, { status: 504, statusText: "Gateway Timeout" }),
+    Response.json(
+      { error: { code: 504 }, code: 504 },
+      { status: 504, statusText: "Gateway Timeout" },
+    ),
   );
   const refused = { name: "StarboardError", status: 503, code: "UNAVAILABLE" };
   await assert.rejects(client.get("/"), { ...refused, retryAfterSeconds: 7 });
