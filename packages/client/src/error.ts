@@ -22,7 +22,7 @@ export class StarboardError extends Error {
   override readonly name = "StarboardError";
   /** The HTTP status. */
   readonly status: number;
-  /** Null for 405 and 429 of the public API, and for a reply that is not ours, as a proxy's. */
+  /** Null for 405 and 429 of the public API, and for a reply without one, as a proxy's. */
   readonly code: ErrorCode | null;
   /** With `INVALID_PARAMETER`: its name, and what would be allowed. */
   readonly parameter: string | null;
