@@ -22,7 +22,7 @@ export class StarboardError extends Error {
   override readonly name = "StarboardError";
   /** The HTTP status. */
   readonly status: number;
-  /** Null for 405 and 429 of the public API, and for a reply that is not ours, as a proxy's. */
+  /** Null for 405 and 429 of the public API, and for a reply without one, as a proxy's. */
   readonly code: ErrorCode | null;
   /** With `INVALID_PARAMETER`: its name, and what would be allowed. */
   readonly parameter: string | null;
@@ -40,7 +40,9 @@ export class StarboardError extends Error {
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: Body) {
-    super(body.error ?? `${response.status} ${response.statusText}`.trim());
+    const text = body.error ?? `${response.status} ${response.statusText}`.trim();
+    // `fetch` takes no key or token along to another origin: it is that which was refused.
+    super(response.redirected ? `${text} (redirected to ${response.url})` : text);
     this.status = response.status;
     this.code = body.code ?? null;
     this.parameter = body.parameter ?? null;
@@ -57,6 +59,8 @@ export class StarboardError extends Error {
 
 /** Reads a reply that is not a success. */
 export async function refusalOf(response: Response): Promise<StarboardError> {
-  const body: unknown = await response.json().catch(() => null);
-  return new StarboardError(response, typeof body === "object" && body !== null ? body : {});
+  const body: Record<string, unknown> = Object(await response.json().catch(() => null));
+  // A proxy may answer in JSON too, with a number or an object where we have a text.
+  for (const name of ["error", "code"]) if (typeof body[name] !== "string") delete body[name];
+  return new StarboardError(response, body);
 }

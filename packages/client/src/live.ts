@@ -58,8 +58,9 @@ export async function* followLive(
       try {
         yield* readStream({ send, url, headers, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
-        const isRefusal = error instanceof StarboardError && error.status < 500;
-        if (position.isOpening || (isRefusal && error.status !== 429)) throw error;
+        // A slow network's request that took too long, and one of too many, may pass later.
+        const isOver = error instanceof StarboardError && error.status < 500;
+        if (position.isOpening || (isOver && ![408, 429].includes(error.status))) throw error;
         waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       }
       await wait(Math.max(waitMs, position.retryMs), leaving.signal);

@@ -82,7 +82,9 @@ export interface components {
         | "REVOKED_API_KEY"
         | "NOT_FOUND"
         | "INTERNAL"
-        | "UNAVAILABLE";
+        | "UNAVAILABLE"
+        | "HEADERS_TOO_LARGE"
+        | "REQUEST_TIMEOUT";
     };
     OpenApi: {
       openapi: string;

@@ -312,46 +312,6 @@ export interface components {
   };
 }
 export interface operations {
-  readVotingOpenApi: {
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["OpenApi"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  readConfig: {
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["Config"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
   listItems: {
     parameters: {
       query: {
@@ -384,170 +344,12 @@ export interface operations {
         offset?: number;
       };
     };
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["ItemPage"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  startSignIn: {
-    requestBody: {
-      content: {
-        "application/json": {
-          wallet: string;
-        };
-      };
-    };
-    responses: {
-      /** @description OK */
-      201: {
-        content: {
-          "application/json": components["schemas"]["Challenge"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  openSession: {
-    requestBody: {
-      content: {
-        "application/json": {
-          challengeId: string;
-          /**
-           * @default hip820
-           * @enum {string}
-           */
-          scheme?: "hip820" | "eip191";
-          signature: string;
-          /** @default false */
-          cookie?: boolean;
-        };
-      };
-    };
-    responses: {
-      /** @description OK */
-      201: {
-        content: {
-          "application/json": components["schemas"]["Session"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  endSessions: {
-    responses: {
-      /** @description Done. */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  endSession: {
-    responses: {
-      /** @description Done. */
-      204: {
-        headers: {
-          [name: string]: unknown;
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
-  };
-  readAllowance: {
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["CurrentAllowance"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
   };
   previewStar: {
     parameters: {
       query: {
         type: "event" | "token" | "collection" | "project";
         id: string;
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["Preview"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
       };
     };
   };
@@ -558,59 +360,12 @@ export interface operations {
         day?: string;
       };
     };
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["StarsOfDay"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
   };
   castStar: {
     parameters: {
       header?: {
         /** @description 1 to 255 printable ASCII characters. */
         "Idempotency-Key"?: string;
-      };
-    };
-    requestBody: {
-      content: {
-        "application/json": {
-          target: {
-            /** @enum {string} */
-            type: "event" | "token" | "collection" | "project";
-            id: string;
-          };
-        };
-      };
-    };
-    responses: {
-      /** @description OK */
-      201: {
-        content: {
-          "application/json": components["schemas"]["StarReply"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
       };
     };
   };
@@ -620,48 +375,12 @@ export interface operations {
         id: string;
       };
     };
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "application/json": components["schemas"]["Star"];
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
-      };
-    };
   };
   followLive: {
     parameters: {
       header?: {
         /** @description Of the last event that was heard. */
         "Last-Event-ID"?: string;
-      };
-    };
-    responses: {
-      /** @description OK */
-      200: {
-        content: {
-          "text/event-stream": string;
-        };
-      };
-      /**
-       * @description HEADERS_TOO_LARGE: The request's headers are too large.
-       *
-       *     REQUEST_TIMEOUT: The request took too long to arrive.
-       */
-      default: {
-        content: {
-          "application/json": components["schemas"]["Refusal"];
-        };
       };
     };
   };

@@ -68,7 +68,10 @@ export interface StarOptions extends CallOptions {
 export interface Voting {
   config(options?: CallOptions): Promise<Config>;
   /** One page of what can be starred. */
-  items<Q extends ItemQuery>(query: Q, options?: CallOptions): Promise<ItemPage<Q["type"]>>;
+  items<T extends keyof Items>(
+    query: ItemQuery & { readonly type: T },
+    options?: CallOptions,
+  ): Promise<ItemPage<T>>;
   /** Opens a session, which this client keeps. */
   signIn(signer: Signer, options?: CallOptions): Promise<Session>;
   /** Ends the session, or all of the wallet's; one that has ended already is no error. */
@@ -89,8 +92,6 @@ export interface Voting {
   live(options?: LiveOptions): AsyncGenerator<LiveEvent, void>;
 }
 
-const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
-
 /**
  * Makes a client of the voting API.
  *
@@ -99,19 +100,18 @@ const RETRY: Retry = { attempts: 5, waitMs: 500, mostWaitMs: 60_000 };
  *     const { star, allowance } = await starboard.star({ type: "token", id: "0.0.1001" });
  */
 export function voting(options: VotingOptions): Voting {
-  const { baseUrl, cookie = false } = options;
+  const { baseUrl, cookie = false, retry } = options;
   // Called by its name: a browser's `fetch` is a function of the window alone.
   const send: Send = options.fetch ?? ((...given) => fetch(...given));
-  const retry = { ...RETRY, ...options.retry };
   let { token } = options;
 
+  const bearer = () => (token === undefined ? {} : { authorization: `Bearer ${token}` });
   const ask = <T>(
     path: string,
     { query, ...init }: RequestInit & { query?: object } = {},
   ): Promise<T> => {
-    const headers = new Headers(init.headers);
+    const headers = new Headers(init.headers ?? bearer());
     headers.set("accept", "application/json");
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     if (init.body !== undefined) headers.set("content-type", "application/json");
     return readReply<T>(send, urlOf(baseUrl, `/voting${path}`, query), { ...init, headers });
   };
@@ -124,24 +124,28 @@ export function voting(options: VotingOptions): Voting {
     async signIn(signer, given) {
       const { wallet } = signer;
       const asked = await post<Schemas["Challenge"]>("/challenges", { wallet }, given);
-      const signed = await signer.sign(asked.message);
-      const body = { challengeId: asked.id, ...signed, ...(cookie && { cookie }) };
+      // Alone: what else a wallet returns is refused as an unknown field.
+      const { scheme, signature } = await signer.sign(asked.message);
+      const body = { challengeId: asked.id, scheme, signature, ...(cookie && { cookie }) };
       const session = await post<Session>("/sessions", body, given);
       token = session.token;
       return session;
     },
     async signOut({ everywhere = false, ...given } = {}) {
       const path = everywhere ? "/sessions" : "/sessions/current";
+      const ending = token;
       await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
-        if (!(error instanceof StarboardError && error.status === 401)) throw error;
+        // A proxy's 401 ends no session, nor does one for a token that a redirect lost.
+        const ended = ending === undefined ? /^(INVALID|MISSING)_SESSION$/ : /^INVALID_SESSION$/;
+        if (!(error instanceof StarboardError && ended.test(`${error.code}`))) throw error;
       });
-      token = undefined;
+      if (token === ending) token = undefined;
     },
     allowance: (given) => ask("/allowance", given),
     preview: ({ type, id }, given) => ask("/preview", { ...given, query: { type, id } }),
     async star({ type, id }, { idempotencyKey = newIdempotencyKey(), ...given } = {}) {
-      // Before any try: no header can carry some keys.
-      const headers = new Headers({ "idempotency-key": idempotencyKey });
+      // Before any try: no header can carry some keys, and all tries are one wallet's.
+      const headers = new Headers({ "idempotency-key": idempotencyKey, ...bearer() });
       const cast = () => post<StarReply>("/stars", { target: { type, id } }, { ...given, headers });
       return persist(cast, retry, given.signal);
     },
@@ -164,20 +168,22 @@ const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * Whether a star may have been cast though `star` threw this: nothing of ours was answered, or the
- * service does not know itself. The same Idempotency-Key asks again.
+ * service does not know itself, or a gateway's code says nothing of it. The same Idempotency-Key
+ * asks again.
  *
  * @param wasOpen whether the outcome of an earlier call with the key is not known
  */
 export function mayStand(error: unknown, wasOpen = false): boolean {
   // Without a code it is a proxy's, which got no answer either.
   if (!(error instanceof StarboardError) || error.code === null) return true;
-  return wasOpen ? !DECIDED.has(error.code) : ["INTERNAL", "UNAVAILABLE"].includes(error.code);
+  if (wasOpen) return !DECIDED.has(error.code);
+  return error.status >= 500 && !/^(HOLDINGS_UNAVAILABLE|JOURNAL_BEHIND)$/.test(error.code);
 }
 
 /** Tries again what was not answered, and what is out of reach for now. */
 async function persist<T>(
   work: () => Promise<T>,
-  { attempts, waitMs, mostWaitMs }: Retry,
+  { attempts = 5, waitMs = 500, mostWaitMs = 60_000 }: Partial<Retry> = {},
   signal?: AbortSignal,
 ): Promise<T> {
   let unanswered: unknown;

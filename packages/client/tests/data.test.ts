@@ -74,11 +74,16 @@ test("a refusal carries its code and how long to wait", async () => {
     Response.json(body, { status: 503, headers }),
     Response.json({ error: "Too many requests." }, { status: 429, headers }),
     new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
+    Response.json(
+      { error: { code: 504 }, code: 504 },
+      { status: 504, statusText: "Gateway Timeout" },
+    ),
   );
   const refused = { name: "StarboardError", status: 503, code: "UNAVAILABLE" };
   await assert.rejects(client.get("/"), { ...refused, retryAfterSeconds: 7 });
   await assert.rejects(client.get("/"), { status: 429, code: null, retryAfterSeconds: 7 });
   await assert.rejects(client.get("/"), { code: null, message: "502 Bad Gateway" });
+  await assert.rejects(client.get("/"), { code: null, message: "504 Gateway Timeout" });
 });
 
 test("a signal ends a request", async () => {

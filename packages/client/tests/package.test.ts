@@ -1,7 +1,7 @@
 /**
  * Goal: what is published is small, and works as it is in Node, Deno and browsers. Method: the package
- * is built and packed; the tarball is measured, unpacked where programs look for packages, and
- * loaded by plain Node, and by Deno and a headless Chromium where they are installed, against a
+ * is packed from its source alone; the tarball is measured, unpacked where programs look for packages,
+ * compiled against, and loaded by plain Node, and by Deno and a headless Chromium where they are installed, against a
  * server that answers by hand.
  */
 import * as assert from "node:assert/strict";
@@ -14,6 +14,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -26,6 +27,7 @@ import { CHROMIUM, launchChromium } from "../../../tests/support/browser.ts";
 
 const MOST_PACKED_BYTES = 15_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
+const TSC = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 
 interface Context {
   /** Where a separate program finds `@starboard/client`. */
@@ -40,13 +42,14 @@ const test = suite<Context>("the packed client");
 
 test.before(async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "starboard-client-"));
-  const compiler = fileURLToPath(import.meta.resolve("typescript/package.json"));
-  const made = join(folder, "made");
-  const tsc = join(compiler, "../bin/tsc");
-  execFileSync(process.execPath, [tsc, "-p", root, "--outDir", join(made, "dist")]);
-  for (const name of ["package.json", "README.md"]) cpSync(join(root, name), join(made, name));
+  // As it is checked out: nothing is built.
+  const source = join(folder, "source/packages/client");
+  const parts = ["package.json", "README.md", "tsconfig.json", "src"];
+  for (const name of parts) cpSync(join(root, name), join(source, name), { recursive: true });
+  cpSync(join(root, "../../tsconfig.json"), join(folder, "source/tsconfig.json"));
+  symlinkSync(join(root, "../../node_modules"), join(folder, "source/node_modules"));
   const pack = ["pack", "--silent", "--offline", "--pack-destination", folder];
-  execFileSync("npm", pack, { cwd: made });
+  execFileSync("npm", pack, { cwd: source });
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
   const installed = join(folder, "node_modules/@starboard/client");
   mkdirSync(installed, { recursive: true });
@@ -101,6 +104,26 @@ const SAID = "e0+e1+e2,true,ALREADY_STARRED,s,9";
 
 test("the tarball is small", ({ bytes }) => {
   assert.ok(bytes <= MOST_PACKED_BYTES, `${bytes} bytes`);
+});
+
+test("each program of its README compiles, strictly, by the types that are published", async ({
+  folder,
+}) => {
+  const programs = readFileSync(join(root, "README.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms);
+  const files = [...programs].map(([, text = ""], index) => {
+    writeFileSync(join(folder, `readme-${index}.mts`), text);
+    return `readme-${index}.mts`;
+  });
+  assert.ok(files.length >= 2);
+  for (const module of ["node16", "nodenext", "preserve"]) {
+    const strict = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022"];
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [TSC, ...strict, "--module", module, "--types", "", ...files],
+      { cwd: folder, encoding: "utf8" },
+    );
+    assert.equal(status, 0, stdout);
+  }
 });
 
 test("it runs in plain Node", async ({ folder, url }) => {

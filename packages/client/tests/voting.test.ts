@@ -105,6 +105,69 @@ test("signing out of an ended session succeeds, and any other refusal is thrown"
   await assert.rejects(client.signOut(), { code: "UNAVAILABLE" });
 });
 
+test("a 401 that ended no session is thrown: a proxy's, and one for a token that got lost", async () => {
+  const { client } = answered(
+    [new Response("<html>", { status: 401 }), refusal(401, "MISSING_SESSION")],
+    { token: "t" },
+  );
+  await assert.rejects(client.signOut(), { status: 401, code: null });
+  await assert.rejects(client.signOut(), { code: "MISSING_SESSION" });
+  const none = answered([refusal(401, "MISSING_SESSION")]);
+  await none.client.signOut();
+});
+
+test("of what a wallet returns the signature alone is sent", async () => {
+  const { asked, client } = answered([
+    Response.json({ id: "c", message: "text" }, { status: 201 }),
+    Response.json({}, { status: 201 }),
+  ]);
+  const more = { scheme: "eip191", signature: "s", publicKey: "0x02" } as const;
+  await client.signIn({ wallet: "0.0.1001", sign: async () => more });
+  assert.deepEqual(asked[1]?.body, { challengeId: "c", scheme: "eip191", signature: "s" });
+});
+
+test("a sign-out that takes its time leaves the session that was opened meanwhile", async () => {
+  let signedIn = (): void => undefined;
+  const later = new Promise<void>((resolve) => {
+    signedIn = resolve;
+  });
+  const answers = [Response.json({ id: "c" }), Response.json({ token: "new" }), Response.json({})];
+  const tokens: (string | null)[] = [];
+  const fetch = async (_: unknown, init: RequestInit = {}): Promise<Response> => {
+    tokens.push(new Headers(init.headers).get("authorization"));
+    if (init.method !== "DELETE") return answers.shift() ?? Response.error();
+    await later;
+    return new Response(null, { status: 204 });
+  };
+  const { client } = answered([], { token: "old", fetch });
+  const signingOut = client.signOut();
+  await client.signIn(SIGNER);
+  signedIn();
+  await signingOut;
+  await client.allowance();
+  assert.equal(tokens.at(-1), "Bearer new");
+});
+
+/** A reply that came after a redirect. */
+const redirected = (response: Response): Response =>
+  Object.defineProperties(response, {
+    redirected: { value: true },
+    url: { value: "https://y.example/" },
+  });
+
+test("what a redirect made of a star is no star, and a refusal says where it was led", async () => {
+  const { asked, client } = answered([
+    redirected(Response.json({ day: "d", stars: [] })),
+    redirected(accepted()),
+    redirected(refusal(401, "MISSING_SESSION")),
+  ]);
+  await assert.rejects(client.star(TARGET), { status: 200, code: null });
+  assert.equal(asked.length, 1);
+  assert.equal((await client.star(TARGET)).star.id, "s");
+  const message = "No. (redirected to https://y.example/)";
+  await assert.rejects(client.allowance(), { code: "MISSING_SESSION", message });
+});
+
 test("a star is sent again, with one key, after a lost answer and after 503", async () => {
   const { asked, client } = answered([
     new TypeError("fetch failed"),
@@ -205,6 +268,8 @@ test("a star may stand where nothing was answered, or the service does not know;
   for (const [answer, alone, after] of [
     [new TypeError("fetch failed"), true, true],
     [new Response("<html>", { status: 503 }), true, true],
+    [Response.json({ code: "GATEWAY_TIMEOUT" }, { status: 504 }), true, true],
+    [refusal(504, "UPSTREAM_TIMED_OUT"), true, true],
     [refusal(503, "UNAVAILABLE"), true, true],
     [refusal(500, "INTERNAL"), true, true],
     [refusal(503, "HOLDINGS_UNAVAILABLE"), false, true],
@@ -223,6 +288,31 @@ test("a refusal whose Retry-After exceeds the longest wait is thrown at once", a
   const { asked, client } = answered([busy, accepted()], { retry: { mostWaitMs: 1_000 } });
   await assert.rejects(client.star(TARGET), { code: "JOURNAL_BEHIND", retryAfterSeconds: 30 });
   assert.equal(asked.length, 1);
+});
+
+test("a star is sent again for the wallet that cast it, whoever has signed in meanwhile", async () => {
+  const { asked, client } = answered(
+    [
+      new TypeError("fetch failed"),
+      Response.json({ id: "c", message: "text" }, { status: 201 }),
+      Response.json({ token: "other" }, { status: 201 }),
+      accepted(),
+    ],
+    { token: "own", retry: { waitMs: 50 } },
+  );
+  const star = client.star(TARGET);
+  await client.signIn(SIGNER);
+  await star;
+  const stars = asked.filter(({ line }) => line.endsWith("/stars"));
+  const tokens = stars.map(({ headers }) => headers.get("authorization"));
+  assert.deepEqual(tokens, ["Bearer own", "Bearer own"]);
+});
+
+test("what is undefined of how to try again has its default", async () => {
+  const retry = { attempts: undefined, waitMs: 0 } as object;
+  const { asked, client } = answered([], { retry });
+  await assert.rejects(client.star(TARGET));
+  assert.equal(asked.length, 5);
 });
 
 test("an aborted star is not sent again", async () => {
@@ -273,6 +363,7 @@ test("live resumes after the last event when a stream ends, fails or is refused 
     new TypeError("network"),
     refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" }),
     new Response("<html>", { status: 502 }),
+    refusal(408, "REQUEST_TIMEOUT"),
     stream('event: day\nid: e.2-0\ndata: {"day":"e"}\n\nevent: reset\nid: e.2-0\ndata: {}\n\n'),
     stream(counter("e.3-0", "0.0.2")),
   ]);
@@ -288,7 +379,7 @@ test("live resumes after the last event when a stream ends, fails or is refused 
   assert.equal(first?.event === "counter" && first.data.id, "0.0.1");
   assert.deepEqual(
     asked.map(({ headers }) => headers.get("last-event-id")),
-    [null, "d.2-0", "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
+    [null, "d.2-0", "d.2-0", "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
   );
 });
 
@@ -303,6 +394,13 @@ test("a proxy's Retry-After that is a date is no reason to hurry", async () => {
   await hear(client.live(), 1);
   assert.equal(asked.length, 6);
   assert.ok(performance.now() - startedAt >= 5 * 45, "it was asked without a pause");
+});
+
+test("a wait of more than a timer can is long, and not none", async () => {
+  const month = { "retry-after": `${30 * 24 * 3_600}` };
+  const { asked, client } = answered([refusal(503, "UNAVAILABLE", {}, month)]);
+  assert.deepEqual(await hear(client.live({ signal: AbortSignal.timeout(50) }), 1), []);
+  assert.equal(asked.length, 1);
 });
 
 test("live starts after a given event, ends with its signal, and throws a refusal", async () => {

@@ -45,6 +45,7 @@ an IPv6 client is its /64. Every reply says in <code>RateLimit</code> what is le
 <tr><td>404</td><td><code>NOT_FOUND</code></td><td>No such path or record.</td></tr>
 <tr><td>405</td><td>none</td><td>Another method than GET.</td></tr>
 <tr><td>429</td><td>none</td><td>Too many requests.</td></tr>
+<tr><td>408, 431</td><td><code>REQUEST_TIMEOUT</code>, <code>HEADERS_TOO_LARGE</code></td><td>The request takes too long to arrive; its headers are more than 16 KiB.</td></tr>
 <tr><td>500, 503</td><td><code>INTERNAL</code>, <code>UNAVAILABLE</code></td><td>Our fault; 503 says when to try again.</td></tr>
 </tbody>
 </table>

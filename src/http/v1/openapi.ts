@@ -58,28 +58,33 @@ function operation(row: Endpoint, { json, reply }: Bodies, baseUrl: string): Jso
       })),
       ...parametersOf(row.query, "query"),
     ],
-    responses: counted({
-      200: { description: "OK", headers: etagHeader, content: json(row.response) },
-      ...notModified,
-      400: reply("A parameter is not valid.", invalidParameterSchema),
-      ...(row.key && {
-        401: coded("INVALID_API_KEY", "MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", {
-          "WWW-Authenticate": textHeader("Bearer"),
+    responses: {
+      ...counted({
+        200: { description: "OK", headers: etagHeader, content: json(row.response) },
+        ...notModified,
+        400: reply("A parameter is not valid.", invalidParameterSchema),
+        ...(row.key && {
+          401: coded("INVALID_API_KEY", "MISSING_API_KEY, INVALID_API_KEY or REVOKED_API_KEY.", {
+            "WWW-Authenticate": textHeader("Bearer"),
+          }),
         }),
+        ...(Object.keys(row.parameters.shape).length > 0 && {
+          404: coded("NOT_FOUND", "NOT_FOUND: no approved record has this id."),
+        }),
+        405: plain("Another method than GET, on any path.", "Only GET is accepted here.", {
+          Allow: textHeader("GET"),
+        }),
+        429: plain(
+          "More than 100 requests per minute of one client.",
+          standingReply("RATE_LIMITED").text,
+          waitHeader,
+        ),
+        500: coded("INTERNAL", "INTERNAL."),
+        503: coded("UNAVAILABLE", "UNAVAILABLE: try again.", waitHeader),
       }),
-      ...(Object.keys(row.parameters.shape).length > 0 && {
-        404: coded("NOT_FOUND", "NOT_FOUND: no approved record has this id."),
-      }),
-      405: plain("Another method than GET, on any path.", "Only GET is accepted here.", {
-        Allow: textHeader("GET"),
-      }),
-      429: plain(
-        "More than 100 requests per minute of one client.",
-        standingReply("RATE_LIMITED").text,
-        waitHeader,
-      ),
-      500: coded("INTERNAL", "INTERNAL."),
-      503: coded("UNAVAILABLE", "UNAVAILABLE: try again.", waitHeader),
-    }),
+      // Before anything is counted: the request did not arrive.
+      408: coded("REQUEST_TIMEOUT", "REQUEST_TIMEOUT."),
+      431: coded("HEADERS_TOO_LARGE", "HEADERS_TOO_LARGE."),
+    },
   };
 }

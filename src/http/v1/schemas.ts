@@ -225,6 +225,8 @@ export const errorSchema = z
       "NOT_FOUND",
       "INTERNAL",
       "UNAVAILABLE",
+      "HEADERS_TOO_LARGE",
+      "REQUEST_TIMEOUT",
     ]),
   })
   .meta({ id: "Error" });

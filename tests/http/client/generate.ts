@@ -57,9 +57,14 @@ async function publicDocument(): Promise<object> {
   return Object(shown?.body);
 }
 
-/** What the types leave out: headers, which refusal comes when, examples. */
-function forTypes(document: object): string {
-  const left = /^(headers|[345]\d\d|x-codeSamples|examples?)$/;
+/**
+ * What the types leave out: headers, which refusal comes when, examples; and what an operation takes
+ * and answers as a body, where functions say it by the schemas' names.
+ */
+function forTypes(document: object, hasPaths: boolean): string {
+  const left = hasPaths
+    ? /^(headers|[345]\d\d|x-codeSamples|examples?)$/
+    : /^(responses|requestBody|x-codeSamples|examples?)$/;
   return JSON.stringify(document, (name, value: unknown) =>
     left.test(name) || String(value).startsWith("**curl**") ? undefined : value,
   );
@@ -80,7 +85,7 @@ export async function generateTypes(): Promise<readonly string[]> {
 async function generate(document: TypedDocument, folder: string): Promise<string> {
   const given = join(folder, "openapi.json");
   const made = join(folder, "openapi.ts");
-  writeFileSync(given, forTypes(await document.read()));
+  writeFileSync(given, forTypes(await document.read(), document.hasPaths));
   const packages = PACKAGES.map((name) => `--package=${name}`);
   await promisify(execFile)(
     "npm",
@@ -99,9 +104,10 @@ async function generate(document: TypedDocument, folder: string): Promise<string
 function withoutAbsent(types: string): string {
   const open = /^ *headers: \{\s*\[name: string\]: unknown;\s*\};\n(?= *content: )/gm;
   const absent = /^ *\w+\??: never;\n/gm;
-  const empty = /^ *parameters: \{\s*\};\n/gm;
+  const empty = /^ *\w+: \{\s*\};\n/gm;
   const unused = /^export type \S+ = Record<string, never>;\n/gm;
-  return [open, absent, empty, unused].reduce((text, part) => text.replace(part, ""), types);
+  // Twice: an operation that takes nothing is then empty itself.
+  return [open, absent, empty, empty, unused].reduce((text, part) => text.replace(part, ""), types);
 }
 
 async function format(file: string): Promise<void> {

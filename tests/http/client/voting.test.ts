@@ -67,6 +67,8 @@ test("what can be starred is listed with the fields of its type", async ({ servi
   assert.equal(events[0]?.isForeverMint, true);
   // @ts-expect-error: an event has no symbol
   assert.equal(events[0]?.symbol, undefined);
+  // @ts-expect-error: there is no such parameter
+  await assert.rejects(client.items({ type: "token", limt: 5 }), { field: "limt" });
   const { chainId, demoWallets } = await client.config();
   assert.deepEqual([chainId, demoWallets], ["hedera:local", false]);
 });

@@ -408,7 +408,9 @@ test("every refusal of the service is said as a sentence, and the star goes back
     const star = page.locator(`[data-star="${key}"]`);
     await star.click();
     const refusal = { code, resetsAt, limit: 5, retryAfterSeconds: 3 };
-    const isOpen = mayStand(new StarboardError(new Response(), { code } as object));
+    const isOpen = mayStand(
+      new StarboardError(new Response(null, standingReply(code)), { code } as object),
+    );
     const sentenceOf = isOpen ? openSentence : refusalSentence;
     const [sentence = ""] = sentenceOf(refusal, Date.now()).split(", in ");
     await page.locator("[data-said], dialog .lead").filter({ hasText: sentence }).waitFor();

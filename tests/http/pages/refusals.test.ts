@@ -15,7 +15,7 @@ import {
   votesLeft,
   wouldCarry,
 } from "../../../src/http/pages/words.ts";
-import { PROBLEM_CODES } from "../../../src/http/problem.ts";
+import { PROBLEM_CODES, standingReply } from "../../../src/http/problem.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 18, 48);
 const resetsAt = "2026-11-21T00:00:00.000Z";
@@ -51,7 +51,9 @@ test("a sentence is one for people: it ends, names no code, and says when it is 
 
 test("a refusal says that nothing was spent only where that is certain", () => {
   for (const code of KNOWN_REFUSALS) {
-    const error = new StarboardError(new Response(null, { status: 503 }), { code } as object);
+    const ours = PROBLEM_CODES.find((known) => known === code);
+    const { status } = ours === undefined ? { status: 405 } : standingReply(ours);
+    const error = new StarboardError(new Response(null, { status }), { code } as object);
     const text = refusalSentence({ code }, NOW);
     if (mayStand(error)) assert.doesNotMatch(text, /spent/, code);
   }

@@ -7,6 +7,7 @@ import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { addSeason } from "../../../src/catalogue/seasons.ts";
+import { bareProblem } from "../../../src/http/problem.ts";
 import { issueKey, revokeKey } from "../../../src/keys/api-keys.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { testDatabase } from "../../support/postgres.ts";
@@ -147,6 +148,13 @@ for (const path of ENDPOINTS) {
     const ask = () => app.request(`/v1${asked(path)}`, bearer(house.key), from("192.0.2.3"));
     await judge(path, await ask());
     assert.equal((await judge(path, await ask())).status, 429);
+  });
+
+  test(`408 and 431: ${path}, as the parser refuses it`, async () => {
+    for (const code of ["REQUEST_TIMEOUT", "HEADERS_TOO_LARGE"] as const) {
+      const { text, ...init } = bareProblem(code);
+      await judge(path, new Response(text, init));
+    }
   });
 
   if (OPEN.includes(path)) continue;
