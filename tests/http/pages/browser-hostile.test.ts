@@ -157,6 +157,26 @@ test("a double click on Sign in opens one sheet, however late its script comes",
   await tab.close();
 });
 
+test("a key held down on a star chooses no wallet, and a double click on a wallet signs in once", async (place) => {
+  const tab = await openTab(place, { width: 360 });
+  const { page } = tab;
+  await tab.visit("/tokens/0.0.9013");
+  await starOf(page, "Token 9013").focus();
+  await page.keyboard.down("Enter");
+  await page.locator("dialog .wallets button:focus").waitFor();
+  await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  assert.equal(await page.innerText("dialog [role=status]"), "");
+  let challenges = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/voting/challenges")) challenges += 1;
+  });
+  await page.getByRole("button", { name: place.demo.id }).dblclick();
+  await said(tab, "You are signed in. Press the star once more");
+  assert.equal(challenges, 1);
+  await tab.close();
+});
+
 test("two tabs of one wallet: a star given in one shows in the other, and is given once", async (place) => {
   const { service } = place;
   const { tab, session } = await signedIn(place);
