@@ -67,20 +67,22 @@ ${vote(item, visitor)}${
 /** Where the page's script says what a star would carry; its room is kept. */
 function carries({ type, id, scope }: Item, visitor: Visitor | null): Content {
   if (visitor === null) return null;
-  const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
+  const key = `${type}/${id}`;
+  const star = visitor.starsToday.find(({ target }) => target === key);
   const text =
     star === undefined || mayRepeat(scope)
       ? ""
       : html`${carried(star.weight)} <a href="/stars/${star.id}">Receipt</a>`;
-  return html`<p class="carries hint" data-carries="${type}/${id}">${text}</p>`;
+  return html`<p class="carries hint" id="carries-${key}" data-carries="${key}">${text}</p>`;
 }
 
 /** The counter and the star. Without scripts the star cannot be pressed; the counter is read. */
 function vote({ type, id, name: named, totalVotes, scope }: Item, visitor: Visitor | null): Html {
   const key = `${type}/${id}`;
   const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
+  const described = visitor === null ? "" : html` aria-describedby="carries-${key}"`;
   return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>
-<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true"></span></button></div>`;
+<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"${described}><span aria-hidden="true"></span></button></div>`;
 }
 
 /** What the stars of an item weigh of late. */

@@ -88,6 +88,9 @@ test("a star says what it would carry, is given at once, and says what it carrie
   await carries(page, "token/0.0.9004")
     .filter({ hasText: "Would carry 18: base 1, A 12, B 5." })
     .waitFor();
+  // A screen reader says it with the star.
+  const described = await starOf(page, "Token 9004").getAttribute("aria-describedby");
+  assert.match(await page.innerText(`[id="${described}"]`), /^Would carry 18/);
   // The answer is held back: what is shown meanwhile is the page's own.
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
