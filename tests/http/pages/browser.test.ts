@@ -116,6 +116,8 @@ test("a star says what it would carry, is given at once, and says what it carrie
   assert.match(await page.innerText("[data-votes]"), /^4 of 5 votes left$/);
   release();
   await said(one, "Your star for Token 9004 carried 18. 4 of 5 votes left.");
+  const edge = 'getComputedStyle(document.querySelector("[data-said]")).borderTopStyle';
+  assert.equal(await page.evaluate(edge), "solid");
   await carries(page, "token/0.0.9004").getByRole("link", { name: "Receipt" }).waitFor();
   // Another page sees it without being asked to look.
   await counter(other.page, "token/0.0.9004").filter({ hasText: /^18$/ }).waitFor();
