@@ -143,6 +143,32 @@ test("what is said of a star fits its box, also with a name that is one long wor
   await tab.close();
 });
 
+test("a counter of many digits stands in one line, and beside the name", async (place) => {
+  const { sql } = place.service;
+  const [before] = await sql<{ weight: number }[]>`
+    select weight from event_total where event_id = 'meetup'`;
+  const setTotal = (weight: number) =>
+    sql`update event_total set weight = ${weight} where event_id = 'meetup'`;
+  const tab = await openTab(place, { width: 320 });
+  const boxOf = (css: string) => tab.page.locator(css).first().boundingBox();
+  await tab.visit("/events/meetup");
+  const line = await boxOf(".count strong");
+  for (const total of [12_345, 1_234_567]) {
+    await setTotal(total);
+    await tab.visit("/events/meetup");
+    const [number, what, head] = [
+      await boxOf(".count strong"),
+      await boxOf(".item .what"),
+      await boxOf(".item"),
+    ];
+    assert.equal(number?.height, line?.height, `${total} is broken over lines`);
+    assert.ok((number?.x ?? 0) > (what?.x ?? 0) + (what?.width ?? 0), "it lies on the name");
+    assert.ok((number?.x ?? 0) + (number?.width ?? 0) < (head?.x ?? 0) + (head?.width ?? 0));
+  }
+  await setTotal(before?.weight ?? 0);
+  await tab.close();
+});
+
 test("the page names NFTs that have counted today before the star is pressed", async (place) => {
   const { service } = place;
   const first = await newWallet(service, { a: 12, b: 1 });
