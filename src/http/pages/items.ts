@@ -1,4 +1,5 @@
 import { mayRepeat, type Scope } from "../../../actors/scope.ts";
+import type { ItemName } from "../../reads/directory-items.ts";
 import type { TargetName } from "../../reads/targets.ts";
 import { type Content, type Fact, type Html, html, number } from "../console/markup.ts";
 import type { Visitor } from "./page.ts";
@@ -24,8 +25,18 @@ const FOLDERS = {
 } as const;
 
 /** The page of an item. */
-export function itemPath({ type, id }: TargetName): string {
+function itemPath({ type, id }: TargetName): string {
   return `/${FOLDERS[type]}/${id}`;
+}
+
+/** An item by its name, which leads to its page while there is one. */
+export function itemLink(item: TargetName, { name: named, isShown }: ItemName): Html {
+  return isShown ? html`<a href="${itemPath(item)}">${name(named)}</a>` : name(named);
+}
+
+/** @param names of `itemNames`; an item that is not among them is called by its id */
+export function nameIn(names: ReadonlyMap<string, ItemName>, { type, id }: TargetName): ItemName {
+  return names.get(`${type}/${id}`) ?? { name: id, isShown: false };
 }
 
 /**
@@ -44,7 +55,7 @@ export function itemList(
 }
 
 function card(item: Item, visitor: Visitor | null, level: 2 | 3): Html {
-  const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
+  const link = itemLink(item, { name: item.name, isShown: true });
   const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
 <div class="what">${heading}<p class="hint">${item.kind}</p></div>
