@@ -222,9 +222,11 @@ test("a list of one's stars that stays open shows a star given elsewhere when it
     assert.equal(await page.evaluate("document.activeElement?.textContent"), "Token 9012");
   };
   await comeBack();
-  // So it does where the list has changed.
+  // So it does where the list has changed, and who has scrolled elsewhere stays there.
   await cast(place.service, session, "token/0.0.9014");
+  await page.evaluate("document.body.style.height = '4000px', scrollTo(0, 3000)");
   await comeBack();
+  assert.ok(Number(await page.evaluate("scrollY")) >= 3_000);
   await page.getByRole("link", { name: "Token 9014" }).waitFor();
   await tab.close();
 });

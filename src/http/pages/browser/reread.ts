@@ -120,5 +120,7 @@ function replaceContent(old: HTMLElement, next: Element | null): void {
   old.replaceChildren(...(next?.childNodes ?? []));
   if (href == null) return;
   const link = old.querySelector<HTMLElement>(`[href="${CSS.escape(href)}"]`);
-  (link ?? old.closest(".item")?.querySelector<HTMLElement>("[data-star]"))?.focus();
+  const star = old.closest(".item")?.querySelector<HTMLElement>("[data-star]");
+  // Who has scrolled elsewhere stays there.
+  (link ?? star)?.focus({ preventScroll: true });
 }
