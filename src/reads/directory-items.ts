@@ -71,20 +71,30 @@ export async function projectCountries(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ country }) => country);
 }
 
+/** What an item is called, and whether the directory shows it now. */
+export interface ItemName {
+  readonly name: string;
+  readonly isShown: boolean;
+}
+
 /** The names of items by `<type>/<id>`, approved or no longer: a star outlives its item's approval. */
 export async function itemNames(
   sql: Sql,
   items: readonly TargetName[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, ItemName>> {
   const of = (wanted: TargetType): readonly string[] =>
     items.filter(({ type }) => type === wanted).map(({ id }) => id);
   const rows = await runStatement(
-    sql<{ key: string; name: string }[]>`
-      select 'event/' || id as key, title as name from event where id = any(${of("event")}::text[])
-      union all select 'token/' || id, name from token where id = any(${of("token")}::text[])
-      union all select 'collection/' || id, name from collection where id = any(${of("collection")}::text[])
-      union all select 'project/' || id, name from project where id = any(${of("project")}::text[])`,
+    sql<(ItemName & { key: string })[]>`
+      select 'event/' || id as key, title as name, approved_at is not null as "isShown"
+        from event where id = any(${of("event")}::text[])
+      union all select 'token/' || id, name, approved_at is not null
+        from token where id = any(${of("token")}::text[])
+      union all select 'collection/' || id, name, approved_at is not null
+        from collection where id = any(${of("collection")}::text[])
+      union all select 'project/' || id, name, approved_at is not null
+        from project where id = any(${of("project")}::text[])`,
     bounds.readDeadlineMs,
   );
-  return new Map(rows.map(({ key, name }) => [key, name]));
+  return new Map(rows.map((row) => [row.key, row]));
 }

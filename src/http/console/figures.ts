@@ -1,6 +1,6 @@
 import { judged, processHealth, publishingHealth } from "./health.ts";
 import { type Content, duration, html, type Mood, number } from "./markup.ts";
-import type { Numbers } from "./numbers.ts";
+import { LAG_MINUTES, type Numbers } from "./numbers.ts";
 
 /** A large number of the overview; the live stream sends it again when it changes. */
 export interface Figure {
@@ -13,9 +13,6 @@ export interface Figure {
   /** Whether it is a worry; most figures are none. */
   readonly mood: Mood;
 }
-
-/** Minutes over which the lag is taken: one alone is often empty. */
-const LAG_MINUTES = 10;
 
 /** Figures as large numbers in a row; the page's script keeps those it knows by their key. */
 export function figureList(
@@ -32,18 +29,15 @@ export function figureList(
 }
 
 export function figuresOf(numbers: Numbers): readonly Figure[] {
-  const { points, hour, pending, oldestPendingSeconds } = numbers;
-  const last = (index: number, minutes: number): number[] =>
-    points.slice(-minutes).flatMap((point) => point[index + 1] ?? []);
+  const { points, hour, lagSeconds, pending, oldestPendingSeconds } = numbers;
   const sumOf = (prefix: string): number =>
     [...hour].reduce((sum, [name, count]) => (name.startsWith(prefix) ? sum + count : sum), 0);
-  const lags = last(4, LAG_MINUTES);
-  const meanLag = lags.reduce((sum, value) => sum + value, 0) / lags.length;
   // A star that waits has no lag yet; it is this long at least.
-  const waitsLonger = oldestPendingSeconds !== null && !(oldestPendingSeconds <= meanLag);
-  const lag = waitsLonger ? oldestPendingSeconds : meanLag;
+  const waitsLonger =
+    oldestPendingSeconds !== null && !(lagSeconds !== null && oldestPendingSeconds <= lagSeconds);
+  const lag = waitsLonger ? oldestPendingSeconds : lagSeconds;
   const lagMean =
-    lags.length === 0 ? "" : `; mean of ${LAG_MINUTES} min: ${duration(meanLag * 1_000)}`;
+    lagSeconds === null ? "" : `; mean of ${LAG_MINUTES} min: ${duration(lagSeconds * 1_000)}`;
   // The running minute is still filling: the one before it is whole.
   const whole = points.at(-2)?.[1] ?? 0;
   const processesThat = (mood: Mood) =>
@@ -72,7 +66,7 @@ export function figuresOf(numbers: Numbers): readonly Figure[] {
     {
       key: "lag",
       label: "Publish lag",
-      value: Number.isNaN(lag) ? "–" : duration(lag * 1_000),
+      value: lag === null ? "–" : duration(lag * 1_000),
       note: waitsLonger
         ? `and more: the oldest still waits${lagMean}`
         : `mean of ${LAG_MINUTES} min`,

@@ -36,6 +36,8 @@ export type Gate = ReturnType<typeof createGate>;
 /** More sessions than operators ever have open. */
 const FOUND_MAX = 1_000;
 const GUEST_WINDOW_MS = 60_000;
+/** To whom sends a form when the session is over. */
+const NOT_DONE = "You are not signed in, so nothing was done. Sign in, and do it again.";
 
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
 export function createGate(deps: ConsoleDeps) {
@@ -81,9 +83,10 @@ export function createGate(deps: ConsoleDeps) {
     /** Answers with the sign-in page in place of the page asked for. */
     async refuse(c: Context): Promise<Response> {
       if (await isClosed()) return closedPage(c);
+      if (c.req.method !== "GET")
+        return signInPage(c, { status: 401, next: "/ops", flaw: NOT_DONE });
       const { pathname, search } = new URL(c.req.url);
-      const next = c.req.method === "GET" ? localPath(pathname + search) : "/ops";
-      return signInPage(c, { status: 401, next });
+      return signInPage(c, { status: 401, next: localPath(pathname + search) });
     },
     /** The sign-in form; a link with a secret, `?once=`, signs in. */
     async open(c: Context): Promise<Response> {

@@ -14,6 +14,8 @@ export interface Numbers extends PendingPublications {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly points: readonly Point[];
+  /** Seconds from star to ledger in the last `LAG_MINUTES`, the mean of all stars; null where none was published. */
+  readonly lagSeconds: number | null;
   /** Sums of the last hour by name of the delta; see `src/upkeep/metric-deltas.ts`. */
   readonly hour: ReadonlyMap<string, number>;
   readonly processes: readonly KnownProcess[];
@@ -44,6 +46,8 @@ export const SERIES = [
 const MINUTE_MS = 60_000;
 /** What the charts show. */
 export const SHOWN_MINUTES = 60;
+/** Minutes over which the lag is taken: one alone is often empty. */
+export const LAG_MINUTES = 10;
 /** Watchers of one process share what was read this long ago. */
 const SHARED_MS = 2_000;
 
@@ -73,7 +77,10 @@ async function readNumbers(sql: Sql, now: number): Promise<Numbers> {
   ]);
   const hour = new Map<string, number>();
   for (const { name, count } of deltas) hour.set(name, (hour.get(name) ?? 0) + count);
-  return { at: now, points: pointsOf(deltas, now), hour, processes, check, verdict, ...pending };
+  const points = pointsOf(deltas, now);
+  const lately = deltas.filter(({ minute }) => minute > Math.floor(now / MINUTE_MS) - LAG_MINUTES);
+  const lagSeconds = readingOf({ of: "published", take: "mean" }, lately);
+  return { at: now, points, lagSeconds, hour, processes, check, verdict, ...pending };
 }
 
 /** One point for each minute, also for those in which nothing happened. */
@@ -87,7 +94,7 @@ function pointsOf(deltas: readonly MinuteDelta[], now: number): readonly Point[]
 }
 
 function readingOf(
-  { of, take }: (typeof SERIES)[number],
+  { of, take }: Pick<(typeof SERIES)[number], "of" | "take">,
   known: readonly MinuteDelta[],
 ): number | null {
   // A count has parts, named by a second word; a second word of a measured value is another value (`mirror failed`).

@@ -1,4 +1,5 @@
 import { mayRepeat, type Scope } from "../../../actors/scope.ts";
+import type { ItemName } from "../../reads/directory-items.ts";
 import type { TargetName } from "../../reads/targets.ts";
 import { type Content, type Fact, type Html, html, number } from "../console/markup.ts";
 import type { Visitor } from "./page.ts";
@@ -24,8 +25,18 @@ const FOLDERS = {
 } as const;
 
 /** The page of an item. */
-export function itemPath({ type, id }: TargetName): string {
+function itemPath({ type, id }: TargetName): string {
   return `/${FOLDERS[type]}/${id}`;
+}
+
+/** An item by its name, which leads to its page while there is one. */
+export function itemLink(item: TargetName, { name: named, isShown }: ItemName): Html {
+  return isShown ? html`<a href="${itemPath(item)}">${name(named)}</a>` : name(named);
+}
+
+/** @param names of `itemNames`; an item that is not among them is called by its id */
+export function nameIn(names: ReadonlyMap<string, ItemName>, { type, id }: TargetName): ItemName {
+  return names.get(`${type}/${id}`) ?? { name: id, isShown: false };
 }
 
 /**
@@ -44,7 +55,7 @@ export function itemList(
 }
 
 function card(item: Item, visitor: Visitor | null, level: 2 | 3): Html {
-  const link = html`<a href="${itemPath(item)}">${name(item.name)}</a>`;
+  const link = itemLink(item, { name: item.name, isShown: true });
   const heading = level === 2 ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`;
   return html`<li class="item">${standIn(`${item.type}/${item.id}`)}
 <div class="what">${heading}<p class="hint">${item.kind}</p></div>
@@ -67,20 +78,22 @@ ${vote(item, visitor)}${
 /** Where the page's script says what a star would carry; its room is kept. */
 function carries({ type, id, scope }: Item, visitor: Visitor | null): Content {
   if (visitor === null) return null;
-  const star = visitor.starsToday.find(({ target }) => target === `${type}/${id}`);
+  const key = `${type}/${id}`;
+  const star = visitor.starsToday.find(({ target }) => target === key);
   const text =
     star === undefined || mayRepeat(scope)
       ? ""
       : html`${carried(star.weight)} <a href="/stars/${star.id}">Receipt</a>`;
-  return html`<p class="carries hint" data-carries="${type}/${id}">${text}</p>`;
+  return html`<p class="carries hint" id="carries-${key}" data-carries="${key}">${text}</p>`;
 }
 
 /** The counter and the star. Without scripts the star cannot be pressed; the counter is read. */
 function vote({ type, id, name: named, totalVotes, scope }: Item, visitor: Visitor | null): Html {
   const key = `${type}/${id}`;
   const isGiven = visitor?.starsToday.some(({ target }) => target === key) ?? false;
+  const described = visitor === null ? "" : html` aria-describedby="carries-${key}"`;
   return html`<div class="vote"><p class="count"><strong data-counter="${key}">${number(totalVotes)}</strong> <span>${type === "event" ? "in all" : "today"}</span></p>
-<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"><span aria-hidden="true"></span></button></div>`;
+<button type="button" class="star" disabled data-star="${key}" data-scope="${scope}" aria-pressed="${String(isGiven)}" aria-label="Star ${plainName(named)}"${described}><span aria-hidden="true"></span></button></div>`;
 }
 
 /** What the stars of an item weigh of late. */

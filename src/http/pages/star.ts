@@ -7,10 +7,10 @@ import {
   type StarReceipt,
 } from "../../reads/receipts.ts";
 import { type Content, code, facts, type Html, html, number, section } from "../console/markup.ts";
-import { itemPath } from "./items.ts";
+import { itemLink, nameIn } from "./items.ts";
 import type { Page } from "./page.ts";
 import { found, type Reading } from "./reading.ts";
-import { name, time } from "./text.ts";
+import { time } from "./text.ts";
 
 /** `/stars/{id}`: a receipt. It is public, as the ledger is. */
 export function starPage({ sql, explorerUrl, mirrorNodeUrl }: Reading): Page {
@@ -24,10 +24,10 @@ export function starPage({ sql, explorerUrl, mirrorNodeUrl }: Reading): Page {
         itemNames(sql, [star.target]),
         readStarMessage(sql, id),
       ]);
-      const named = names.get(`${star.target.type}/${star.target.id}`) ?? star.target.id;
+      const named = nameIn(names, star.target);
       return {
-        title: `Star for ${named}`,
-        body: html`<h1>Star for <a href="${itemPath(star.target)}">${name(named)}</a></h1>
+        title: `Star for ${named.name}`,
+        body: html`<h1>Star for ${itemLink(star.target, named)}</h1>
 ${journey(star)}
 ${section("What it is", starFacts(star))}
 ${section("On the ledger", ledgerFacts(star.publication, { explorerUrl, mirrorNodeUrl }))}

@@ -3,12 +3,11 @@ import { TerminalError } from "../../errors.ts";
 import { accountNumber } from "../../journal/star-record.ts";
 import { itemNames } from "../../reads/directory-items.ts";
 import { type Publication, receiptsOfDay, type StarReceipt } from "../../reads/receipts.ts";
-import type { TargetName } from "../../reads/targets.ts";
 import { type Content, html, table } from "../console/markup.ts";
-import { itemPath } from "./items.ts";
+import { itemLink, nameIn } from "./items.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
-import { dayText, name, time } from "./text.ts";
+import { dayText, time } from "./text.ts";
 
 /** Where a star's message is, in a few words. */
 const PUBLICATION_WORDS: Readonly<Record<Publication["state"], string>> = {
@@ -39,7 +38,6 @@ export function starsPage({ sql }: Reading): Page {
         sql,
         stars.map(({ target }) => target),
       );
-      const named = ({ type, id }: TargetName): string => names.get(`${type}/${id}`) ?? id;
       return {
         title: "My stars",
         body: html`<h1>My stars</h1>
@@ -48,11 +46,7 @@ export function starsPage({ sql }: Reading): Page {
           caption: `Stars of ${day}`,
           rows: stars,
           columns: [
-            [
-              "Item",
-              "text title",
-              ({ target }) => html`<a href="${itemPath(target)}">${name(named(target))}</a>`,
-            ],
+            ["Item", "text title", ({ target }) => itemLink(target, nameIn(names, target))],
             ["Given", "whole", ({ at }) => time(at)],
             ["Weight", "number", ({ weight }) => weight],
             ["Receipt", "whole", receiptLink],

@@ -158,6 +158,26 @@ test("the live page shows a star that is cast while it is open, once, and of tho
   await Promise.all([tab.close(), other.close()]);
 });
 
+test("how many decisions a second left out is said of that second alone", async (place) => {
+  const tab = await openSignedIn(place, DESKTOP, { path: "/keys" });
+  const { page } = tab;
+  await page.addInitScript(`
+    const Source = EventSource;
+    window.EventSource = class extends Source {
+      constructor(url) {
+        super(url);
+        window.source = this;
+      }
+    };`);
+  await tab.visit("/feed");
+  const state = page.locator("[data-live-state]");
+  await state.filter({ hasText: /^Live$/ }).waitFor();
+  await page.evaluate(`source.dispatchEvent(new MessageEvent("left-out", { data: "1200" }))`);
+  assert.equal(await state.innerText(), "Live; 1,200 more in the last second");
+  await state.filter({ hasText: /^Live$/ }).waitFor();
+  await tab.close();
+});
+
 test("what is long is copied whole by its button, which then says so by its name too", async (place) => {
   const tab = await openSignedIn(place, DESKTOP, { path: `/stars/${place.star}` });
   const { page } = tab;

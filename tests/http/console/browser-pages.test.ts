@@ -20,6 +20,16 @@ test("no page of the table is left out here", async (place) => {
   assert.deepEqual(visited, PAGES.map(({ path }) => path).sort());
 });
 
+test("a season whose name is one long word makes no page wider than a phone", async (place) => {
+  const { sql } = place.service;
+  const tab = await openSignedIn(place, PHONE, { path: "/keys" });
+  await sql`update season set name = repeat('Longname', 37) where name = 'Autumn'`;
+  await tab.visit("/premium");
+  assert.equal(await sidewaysOf(tab.page), 0);
+  await sql`update season set name = 'Autumn' where name like 'Longname%'`;
+  await tab.close();
+});
+
 for (const look of [PHONE, DESKTOP]) {
   test(`every page, ${look.width} px wide in ${look.colorScheme}: no complaint, no barrier, no sideways scrolling`, async (place) => {
     const tab = await openSignedIn(place, look, { path: "/keys" });

@@ -43,7 +43,10 @@ test("one click approves one record, and rejects it again", async ({ service, op
   assert.deepEqual([done?.phase, done?.subject], ["done", "project/p7"]);
   const shown = await operator.get("/ops/catalogue?type=project&view=shown");
   assert.match(shown.text, /value="p7"/);
-  await operator.post("/ops/catalogue/reject", { type: "project", view: "shown", only: "p7" });
+  const form = { type: "project", view: "shown", only: "p7" };
+  const hidden = await operator.post("/ops/catalogue/reject", form);
+  const { text } = await operator.get(hidden.headers.get("location") ?? "");
+  assert.match(text, /p7 is hidden; its stars stay\./);
   assert.deepEqual(await approved(service), []);
 });
 

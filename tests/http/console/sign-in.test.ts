@@ -168,6 +168,8 @@ test("a session ends when it is idle, when its time is over, and when the token 
     const { sql } = service;
     await sql`update operator_session set ${sql(column)} = ${sql(column)} - ${back}::bigint`;
     assert.equal((await operator.get("/ops")).status, status, `${column} ${back}`);
+    const { text } = await operator.post("/ops/keys/issue", { name: "" });
+    assert.equal(/not signed in, so nothing was done/.test(text), status === 401);
     await sql`delete from operator_session`;
   }
 });

@@ -88,6 +88,9 @@ test("a star says what it would carry, is given at once, and says what it carrie
   await carries(page, "token/0.0.9004")
     .filter({ hasText: "Would carry 18: base 1, A 12, B 5." })
     .waitFor();
+  // A screen reader says it with the star.
+  const described = await starOf(page, "Token 9004").getAttribute("aria-describedby");
+  assert.match(await page.innerText(`[id="${described}"]`), /^Would carry 18/);
   // The answer is held back: what is shown meanwhile is the page's own.
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -113,6 +116,8 @@ test("a star says what it would carry, is given at once, and says what it carrie
   assert.match(await page.innerText("[data-votes]"), /^4 of 5 votes left$/);
   release();
   await said(one, "Your star for Token 9004 carried 18. 4 of 5 votes left.");
+  const edge = 'getComputedStyle(document.querySelector("[data-said]")).borderTopStyle';
+  assert.equal(await page.evaluate(edge), "solid");
   await carries(page, "token/0.0.9004").getByRole("link", { name: "Receipt" }).waitFor();
   // Another page sees it without being asked to look.
   await counter(other.page, "token/0.0.9004").filter({ hasText: /^18$/ }).waitFor();
@@ -135,6 +140,32 @@ test("what is said of a star fits its box, also with a name that is one long wor
   const over = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector("[data-said]"))`;
   assert.equal(await page.evaluate(over), 0);
   await service.sql`update token set name = 'Token 9006' where id = '0.0.9006'`;
+  await tab.close();
+});
+
+test("a counter of many digits stands in one line, and beside the name", async (place) => {
+  const { sql } = place.service;
+  const [before] = await sql<{ weight: number }[]>`
+    select weight from event_total where event_id = 'meetup'`;
+  const setTotal = (weight: number) =>
+    sql`update event_total set weight = ${weight} where event_id = 'meetup'`;
+  const tab = await openTab(place, { width: 320 });
+  const boxOf = (css: string) => tab.page.locator(css).first().boundingBox();
+  await tab.visit("/events/meetup");
+  const line = await boxOf(".count strong");
+  for (const total of [12_345, 1_234_567]) {
+    await setTotal(total);
+    await tab.visit("/events/meetup");
+    const [number, what, head] = [
+      await boxOf(".count strong"),
+      await boxOf(".item .what"),
+      await boxOf(".item"),
+    ];
+    assert.equal(number?.height, line?.height, `${total} is broken over lines`);
+    assert.ok((number?.x ?? 0) > (what?.x ?? 0) + (what?.width ?? 0), "it lies on the name");
+    assert.ok((number?.x ?? 0) + (number?.width ?? 0) < (head?.x ?? 0) + (head?.width ?? 0));
+  }
+  await setTotal(before?.weight ?? 0);
   await tab.close();
 });
 
@@ -171,8 +202,13 @@ test("once a forever mint has its star, the page says what another one would car
         "Your star carried 8. Receipt Another would carry 0: base 0, A 0, B 0. 8 of your power of 8 has counted here already.",
     })
     .waitFor();
-  await words.getByRole("link", { name: "Receipt" }).waitFor();
+  await words.getByRole("link", { name: "Receipt" }).focus();
   assert.ok((await tab.shift()) < 0.01);
+  // Read again, the page has this link no longer: the keyboard's focus goes on at the star.
+  await tab.page.evaluate(
+    `dispatchEvent(new Event("pagehide")); dispatchEvent(new Event("pageshow"))`,
+  );
+  await tab.page.locator('[data-star="event/mint"]:focus').waitFor();
 
   // The last vote goes to something else: then it says what every other star says.
   for (const n of [1, 2, 3]) await cast(place.service, session, `token/0.0.900${n}`);

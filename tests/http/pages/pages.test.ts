@@ -143,6 +143,21 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   assert.match(board.text, /You are at rank 1 with 2 points, 2 stars and a weight of \d+\./);
 });
 
+test("a star of an item that is shown no longer keeps its name, and leads to no page that is not there", async (context) => {
+  const { sql } = context.service;
+  for (const path of ["/stars", `/stars/${context.star}`]) {
+    const read = async (): Promise<string> =>
+      (await get(context, path, { cookie: context.cookie })).text;
+    const shown = await read();
+    assert.match(shown, /<a href="\/tokens\/0\.0\.9001"><bdi>/, path);
+    await sql`update token set approved_at = null where id = '0.0.9001'`;
+    const hidden = await read();
+    await sql`update token set approved_at = 0 where id = '0.0.9001'`;
+    assert.doesNotMatch(hidden, /href="\/tokens\/0/, path);
+    assert.equal(hidden.match(/<bdi>/g)?.length, shown.match(/<bdi>/g)?.length, path);
+  }
+});
+
 test("a receipt leads to the mirror node's row and the explorer; an address with an access key is nowhere", async (context) => {
   const { service } = context;
   const day = dayOf(Date.now() - 2 * DAY_MS);

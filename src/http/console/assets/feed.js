@@ -4,6 +4,7 @@ import { openStream } from "./stream.js";
 const list = document.querySelector("[data-live-feed]");
 const state = document.querySelector("[data-live-state]");
 const SHOWN_MAX = 200;
+const LEFT_OUT_MS = 1_500;
 
 // Newest on top: what comes late, or once more after a pause, goes where it belongs.
 function place({ at, html }) {
@@ -29,7 +30,12 @@ function takeDecision({ data }) {
 openStream(list.dataset.liveFeed, state, {
   decision: takeDecision,
   "left-out": ({ data }) => {
-    state.textContent = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
+    const text = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
+    state.textContent = text;
+    // The next second says it again, or brings no more than is shown.
+    setTimeout(() => {
+      if (state.textContent === text) state.textContent = "Live";
+    }, LEFT_OUT_MS);
   },
   hello: () => {
     state.textContent = "Live";

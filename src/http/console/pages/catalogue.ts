@@ -88,7 +88,7 @@ function deciding(sql: Sql, isApproved: boolean): Action {
       if (ids.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
       const gone = asked.length - ids.length;
       return {
-        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : "hidden; the stars they have stay"}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}`,
+        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : `hidden; ${ids.length === 1 ? "its" : "their"} stars stay`}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}`,
         goTo: listPath({ type, isApproved: form.get("view") === "shown" }),
         details: { type, ids },
       };

@@ -17,6 +17,7 @@ if ("error" in document.body.dataset) {
   keepTime(() => void reread());
   followLive();
 }
+pressOnce();
 wakeStars((star, why) => {
   keepWish(star);
   openSignIn(why);
@@ -28,6 +29,20 @@ wakeButton("[data-sign-in]", () => {
 wakeButton("[data-sign-out]", () => void signOut());
 showWish();
 if (document.querySelector("[data-journey]") !== null) void import("./receipt.ts");
+
+/**
+ * A double click is one press, and so is a key that is held down: of a star, and of the sheet that it
+ * opens, whose first button then has the focus.
+ */
+function pressOnce(): void {
+  const skip = (event: MouseEvent): void => {
+    if (event.detail > 1) event.stopPropagation();
+  };
+  addEventListener("click", skip, { capture: true });
+  addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter") event.preventDefault();
+  });
+}
 
 function wakeButton(selector: string, press: () => void): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>(selector)) {

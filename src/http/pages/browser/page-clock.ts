@@ -87,7 +87,7 @@ export function keepTime(turn: () => void, wake = turn): void {
 /** Each time's own title says it in the visitor's zone. */
 export function nameLocalTimes(shown: Document): void {
   for (const time of shown.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
-    time.title = new Date(time.dateTime).toLocaleString();
+    time.title = new Date(time.dateTime).toLocaleString([], { timeZoneName: "short" });
   }
 }
 

@@ -109,7 +109,18 @@ function replaceAll(fresh: Document, name: string, isNewDay: boolean): void {
     if (next === null && !isNewDay) continue;
     if (old.hasAttribute("aria-pressed"))
       old.setAttribute("aria-pressed", next?.getAttribute("aria-pressed") ?? "false");
-    else if (old.innerHTML !== (next?.innerHTML ?? ""))
-      old.replaceChildren(...(next?.childNodes ?? []));
+    else if (old.innerHTML !== (next?.innerHTML ?? "")) replaceContent(old, next);
   }
+}
+
+/** The keyboard's focus goes on at the same link, or at the item's star. */
+function replaceContent(old: HTMLElement, next: Element | null): void {
+  const { activeElement } = document;
+  const href = old.contains(activeElement) ? activeElement?.getAttribute("href") : null;
+  old.replaceChildren(...(next?.childNodes ?? []));
+  if (href == null) return;
+  const link = old.querySelector<HTMLElement>(`[href="${CSS.escape(href)}"]`);
+  const star = old.closest(".item")?.querySelector<HTMLElement>("[data-star]");
+  // Who has scrolled elsewhere stays there.
+  (link ?? star)?.focus({ preventScroll: true });
 }

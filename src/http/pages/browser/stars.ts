@@ -27,14 +27,9 @@ export type AskForWallet = (star: HTMLButtonElement, why?: string) => void;
 export function wakeStars(askForWallet: AskForWallet): void {
   for (const star of starsOnPage()) {
     star.disabled = false;
-    // A double click is one press, and so is a key that is held down.
-    star.addEventListener("click", ({ detail }) => {
-      if (detail > 1) return;
+    star.addEventListener("click", () => {
       if (isSignedIn()) void press(star, askForWallet);
       else askForWallet(star);
-    });
-    star.addEventListener("keydown", (event) => {
-      if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault();
     });
   }
   if (!isSignedIn()) return;
