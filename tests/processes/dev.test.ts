@@ -188,7 +188,8 @@ test("a second start in the same folder says where the first one runs", async (c
   assert.match(stderr, new RegExp(`Starboard runs there, at http://127.0.0.1:${context.port}`));
 });
 
-test("the addresses of Postgres and the mirror node stay from start to start", async (context) => {
+test("the addresses of Postgres and the mirror node stay from start to start; the demo's key does not", async (context) => {
+  const [lastKey = ""] = /starboard_live_\w{36}/.exec(context.child.said()) ?? [];
   const first = addresses(context.child.said());
   assert.equal(first.length, 2, context.child.said());
   assert.doesNotMatch(first.join(), /:[^/@]+@/);
@@ -198,8 +199,13 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   for (const address of [mirrorNodeUrl, databaseUrl]) assert.ok(first.join().includes(address));
   assert.equal(url, `http://127.0.0.1:${context.port}`);
   assert.ok(consoleUrl.startsWith(`${url}/ops`));
-  const authorization = `Bearer ${apiKey}`;
-  assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
+  const ask = async (key: string) => {
+    const reply = await fetch(`${url}/v1/events`, { headers: { authorization: `Bearer ${key}` } });
+    const { code } = (await reply.json()) as { code?: string };
+    return [reply.status, code];
+  };
+  assert.deepEqual(await ask(apiKey), [200, undefined]);
+  assert.deepEqual(await ask(lastKey), [401, "REVOKED_API_KEY"]);
 });
 
 test("bad addresses, a bad key, and missing settings of another ledger, are refused before anything is started or made", async () => {
