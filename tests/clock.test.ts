@@ -1,4 +1,6 @@
 import * as assert from "node:assert/strict";
+import { mock } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { test } from "uvu";
 import { followClock } from "../src/clock.ts";
 
@@ -19,6 +21,24 @@ test("a jump of the source is followed at the next look", async () => {
   assert.ok(clock.now() < 1_001_000);
   await clock.measure();
   assert.ok(clock.now() >= 90_000_000 && clock.now() < 90_001_000);
+});
+
+test("the source is asked at the start, and every ten seconds", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  let looks = 0;
+  const clock = await followClock(async () => {
+    looks += 1;
+    return 1_000_000;
+  }, never);
+  const seen = [];
+  for (const ms of [0, 9_999, 1, 9_999, 1]) {
+    mock.timers.tick(ms);
+    await turn();
+    seen.push(looks);
+  }
+  clock.stop();
+  mock.timers.reset();
+  assert.deepEqual(seen, [1, 1, 2, 2, 3]);
 });
 
 test("a time in an answer is compared: after a jump the clock is measured again, else not", async () => {

@@ -188,6 +188,82 @@ test("every bad field is named by its record's index and id, all at once", async
   assert.doesNotMatch(message, /\n/);
 });
 
+test("ids have 64 characters, names 300 and descriptions 4,000 at most; a count and a price may be 0", async () => {
+  const fits = {
+    events: [
+      { ...event, id: "e".repeat(64), title: "t".repeat(300), description: "d".repeat(4_000) },
+    ],
+    tokens: [{ ...token, id: "0.0.123456789012", price: 0, marketCap: 0 }],
+    collections: [{ id: "0.0.5", name: "C", owners: 0, supply: 0 }],
+    projects: [{ id: "p".repeat(64), name: "P", category: "DATA", slug: "s".repeat(64) }],
+  };
+  await importCatalog(sql, fits, waiting);
+  assert.equal((await only("event"))?.id, "e".repeat(64));
+  assert.deepEqual([(await only("token"))?.price, (await only("token"))?.marketCap], [0, 0]);
+  assert.deepEqual(
+    [(await only("collection"))?.owners, (await only("collection"))?.supply],
+    [0, 0],
+  );
+  assert.equal((await only("project"))?.slug, "s".repeat(64));
+  for (const type of ["event", "token", "collection", "project"])
+    await sql`delete from ${sql(type)}`;
+  const message = await refusal({
+    events: [{ ...event, id: "e".repeat(65), description: "d".repeat(4_001) }],
+    tokens: [{ ...token, id: "0.0.1234567890123", price: -1, marketCap: -0.01 }],
+    collections: [{ id: "0.0.0", name: "C", owners: -1, supply: 0.5 }],
+    projects: [{ id: "p", name: "P", category: "DATA", slug: "s".repeat(65) }],
+  });
+  for (const [place, flaw] of [
+    ["events[0]", "id is not 1–64"],
+    ["events[0]", "description has more than 4000 characters"],
+    ["tokens[0]", "id is no ledger id"],
+    ["tokens[0]", "price is negative"],
+    ["tokens[0]", "marketCap is negative"],
+    ["collections[0]", "id is no ledger id"],
+    ["collections[0]", "owners is negative"],
+    ["collections[0]", "supply must be int"],
+    ["projects[0]", "slug is not 1–64"],
+  ] as const) {
+    const said = message.split("; ").some((each) => each.includes(place) && each.includes(flaw));
+    assert.ok(said, `${place} ${flaw}: ${message}`);
+  }
+});
+
+test("what may be null may be given as null, and what may not is named where it is or is missing", async () => {
+  const nothing = (...names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
+  const project = { id: "p", name: "P", category: "DATA" };
+  const optional = {
+    events: nothing("description", "source", "endsAt", "host", "location", "imageUrl", "url"),
+    tokens: nothing("iconUrl", "price", "marketCap"),
+    collections: nothing("imageUrl", "owners", "supply"),
+    projects: nothing("country", "description", "logoUrl", "websiteUrl", "ledgerId"),
+  };
+  const needed = {
+    events: event,
+    tokens: token,
+    collections: { id: "0.0.5", name: "C" },
+    projects: project,
+  };
+  const kinds = ["events", "tokens", "collections", "projects"] as const;
+  const flaws = [];
+  for (const kind of kinds) {
+    for (const field of Object.keys(needed[kind])) {
+      const { [field]: _, ...lacking } = needed[kind] as Record<string, unknown>;
+      for (const given of [lacking, { ...lacking, [field]: null }]) {
+        const message = await refusal({ [kind]: [given] });
+        if (!new RegExp(`\\b${field} (is missing|must be)`).test(message)) flaws.push(message);
+      }
+    }
+  }
+  assert.deepEqual(flaws, []);
+  const file = Object.fromEntries(
+    kinds.map((kind) => [kind, [{ ...needed[kind], ...optional[kind] }]]),
+  );
+  await importCatalog(sql, file, waiting);
+  const listed = await only("event");
+  assert.deepEqual([listed?.endsAt, listed?.host], ["2026-11-21T00:00:00.000Z", null]);
+});
+
 test("duplicate ids, texts that cannot be stored and malformed files are refused", async () => {
   assert.match(
     await refusal({ tokens: [token, token] }),

@@ -246,6 +246,20 @@ test("each act of the command line has its lines in the operator log, and nothin
   for (const { action } of acts) assert.notEqual(actionWords(action), action);
 });
 
+test("actors list and show print the shapes of the contract, also of an actor without stars", async () => {
+  assert.deepEqual(documentOf(await runCli(actorsCommand, ["list", "--json"])), []);
+  for (const id of [
+    "wallet-day/0.0.1001/2026-11-20",
+    "event-day/meetup/2026-11-20",
+    "forever-mint/mint",
+  ]) {
+    const shown = documentOf(await runCli(actorsCommand, ["show", id, "--json"]));
+    assert.deepEqual(Object.keys(shown), ["id", "state", "context", "version", "source"]);
+    assert.deepEqual([shown.id, shown.version, shown.source], [id, 0, "journal"]);
+  }
+  assertRefused(await runCli(actorsCommand, ["show", "wallet-day/0.0.1001"]), /names no actor/);
+});
+
 test("actors replay reports an actor without stars differently from one that is equal", async () => {
   const id = "forever-mint/no-such-mint";
   const result = await runCli(actorsCommand, ["replay", id]);

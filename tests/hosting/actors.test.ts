@@ -7,6 +7,7 @@ import * as assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import { DAY_MS, dayOf, startOfDay } from "../../actors/day.ts";
+import { subcommand as actorsCommand } from "../../src/cli/actors.ts";
 import { actorWithHistory } from "../../src/hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../src/hosting/actor-name.ts";
 import { type ActorQuery, type ListedActor, listActors } from "../../src/hosting/list-actors.ts";
@@ -23,6 +24,7 @@ import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
+import { runCli } from "../cli/run-cli.ts";
 import { type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { testRedis } from "../support/redis.ts";
@@ -34,6 +36,7 @@ interface Context {
   snapshots: Snapshots;
   mintSnapshots: MintSnapshots;
   day: string;
+  settings: Readonly<Record<string, string>>;
   close: () => Promise<void>;
 }
 
@@ -61,6 +64,7 @@ test.before.each(async (context) => {
     snapshots,
     mintSnapshots,
     day: dayOf(engine.clock.now()),
+    settings: { DATABASE_URL: database.url, REDIS_URL: server.url },
     close: async () => {
       await engine.close();
       await closeRedis(redis);
@@ -167,9 +171,14 @@ test("an edited snapshot does not equal the journal", async (c) => {
   const key = snapshotKey(c.day);
   const text = (await c.redis.hGet(key, WALLET)) ?? "";
   await c.redis.hSet(key, WALLET, text.replace("token/0.0.9001", "token/0.0.9002"));
-  const { equal, differences } = await replay(c, `wallet-day/${WALLET}/${c.day}`);
+  const id = `wallet-day/${WALLET}/${c.day}`;
+  const { equal, differences } = await replay(c, id);
   assert.equal(equal, false);
   assert.equal(differences.length, 1);
+  Object.assign(process.env, c.settings);
+  const { stdout, exitCode } = await runCli(actorsCommand, ["replay", id, "--json"]);
+  for (const name of Object.keys(c.settings)) delete process.env[name];
+  assert.deepEqual([JSON.parse(stdout).equal, exitCode], [false, 1]);
 });
 
 test("a mint comes back from its snapshot and what happened since", async (c) => {

@@ -54,6 +54,11 @@ test("the metrics of the process need the operator's token", async ({ service })
   });
   assert.equal(status, 200);
   assert.match(text, /^starboard_publishing_pending 0$/m);
+  const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+  assert.deepEqual(
+    names.filter((name) => !name.startsWith("starboard_")),
+    [],
+  );
 });
 
 test.run();

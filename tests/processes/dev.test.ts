@@ -15,7 +15,9 @@ import { suite } from "uvu";
 import { COLLECTION_SETTINGS } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
+import { testDatabase } from "../support/postgres.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
+import { testRedis } from "../support/redis.ts";
 import { nodeArguments } from "../support/script.ts";
 import { starboard } from "../support/starboard.ts";
 
@@ -43,10 +45,11 @@ async function start(
   context: Context,
   command: readonly string[] = ["dev"],
   up = "Starboard is up",
+  given: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const child = startProcess(
     command,
-    { PORT: String(context.port), DEMO_VOTERS: "off" },
+    { PORT: String(context.port), DEMO_VOTERS: "off", ...given },
     context.folder,
   );
   context.child = child;
@@ -188,7 +191,8 @@ test("a second start in the same folder says where the first one runs", async (c
   assert.match(stderr, new RegExp(`Starboard runs there, at http://127.0.0.1:${context.port}`));
 });
 
-test("the addresses of Postgres and the mirror node stay from start to start", async (context) => {
+test("the addresses of Postgres and the mirror node stay from start to start; the demo's key does not", async (context) => {
+  const [lastKey = ""] = /starboard_live_\w{36}/.exec(context.child.said()) ?? [];
   const first = addresses(context.child.said());
   assert.equal(first.length, 2, context.child.said());
   assert.doesNotMatch(first.join(), /:[^/@]+@/);
@@ -198,8 +202,30 @@ test("the addresses of Postgres and the mirror node stay from start to start", a
   for (const address of [mirrorNodeUrl, databaseUrl]) assert.ok(first.join().includes(address));
   assert.equal(url, `http://127.0.0.1:${context.port}`);
   assert.ok(consoleUrl.startsWith(`${url}/ops`));
-  const authorization = `Bearer ${apiKey}`;
-  assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization } })).status, 200);
+  const ask = async (key: string) => {
+    const reply = await fetch(`${url}/v1/events`, { headers: { authorization: `Bearer ${key}` } });
+    const { code } = (await reply.json()) as { code?: string };
+    return [reply.status, code];
+  };
+  assert.deepEqual(await ask(apiKey), [200, undefined]);
+  assert.deepEqual(await ask(lastKey), [401, "REVOKED_API_KEY"]);
+});
+
+test("a Postgres and a Redis that are given are used, and none of its own is started", async () => {
+  const [database, redis] = await Promise.all([testDatabase(), testRedis({ own: true })]);
+  const folder = mkdtempSync(join(tmpdir(), "starboard-dev-"));
+  const own = { folder, port: 0 } as Context;
+  await start(own, ["dev"], "Starboard is up", {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+  });
+  const [row] = await database.sql`select count(*)::integer as stars from star`;
+  assert.ok(row?.stars > 0);
+  for (const name of ["postgres", "redis"])
+    assert.equal(existsSync(join(folder, ".starboard", name)), false, name);
+  assert.equal(await own.child.stop(), 0);
+  rmSync(folder, { recursive: true });
+  await Promise.all([database.close(), redis.close()]);
 });
 
 test("bad addresses, a bad key, and missing settings of another ledger, are refused before anything is started or made", async () => {

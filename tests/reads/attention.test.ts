@@ -9,8 +9,7 @@ import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let sql: Sql;
@@ -20,6 +19,9 @@ test.before(async () => {
   sql = openPostgres(database.url, { connections: 2 });
   const [row] = await sql<{ now: number }[]>`select now_ms() as now`;
   now = row?.now ?? 0;
+  // It stands still, so that each window has its last millisecond.
+  await sql.unsafe(`create or replace function now_ms() returns bigint language sql volatile
+    as 'select ${now}::bigint'`);
 });
 test.after(async () => {
   await sql.end();
@@ -55,12 +57,12 @@ const windowsOf = async (target: string) =>
 
 for (const [age, ms, windows] of [
   ["of just now", 0, ["24h", "30d", "7d"]],
-  ["23 h 59 min old", 24 * HOUR_MS - MINUTE_MS, ["24h", "30d", "7d"]],
-  ["24 h 1 min old", 24 * HOUR_MS + MINUTE_MS, ["30d", "7d"]],
-  ["6 d 23 h old", 7 * DAY_MS - HOUR_MS, ["30d", "7d"]],
-  ["7 d 2 h old", 7 * DAY_MS + 2 * HOUR_MS, ["30d"]],
-  ["29 d 23 h old", 30 * DAY_MS - HOUR_MS, ["30d"]],
-  ["30 d 1 h old", 30 * DAY_MS + HOUR_MS, []],
+  ["a millisecond younger than 24 h", DAY_MS - 1, ["24h", "30d", "7d"]],
+  ["24 h old", DAY_MS, ["30d", "7d"]],
+  ["a millisecond younger than 7 d", 7 * DAY_MS - 1, ["30d", "7d"]],
+  ["7 d old", 7 * DAY_MS, ["30d"]],
+  ["a millisecond younger than 30 d", 30 * DAY_MS - 1, ["30d"]],
+  ["30 d old", 30 * DAY_MS, []],
 ] as const) {
   test(`a star ${age} counts in ${windows.join(", ") || "none"}`, async () => {
     const target = `token/0.0.${1 + ms}`;

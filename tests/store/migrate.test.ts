@@ -53,6 +53,18 @@ test("a database of this build is current, and migrating it again applies no fil
   assert.deepEqual(await migrate(url), []);
 });
 
+test("of migrations side by side one applies every file, and the others find nothing to do", async () => {
+  const empty = await testDatabase();
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(empty.url)));
+  const sql = openPostgres(empty.url, { connections: 1 });
+  assert.equal(await schemaState(sql), "current");
+  const counts = applied.map(({ length }) => length).toSorted((one, other) => one - other);
+  assert.deepEqual(counts.slice(0, 2), [0, 0]);
+  assert.ok((counts[2] ?? 0) > 0);
+  await sql.end();
+  await empty.close();
+});
+
 test("it was migrated by an owner without a superuser's rights, as deploy/README.md makes one", async ({
   sql,
 }) => {

@@ -1,6 +1,6 @@
 /** A reader that reads too slowly is cut; one that waits for the service is not. Method: a bare server, small figures. */
 import * as assert from "node:assert/strict";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -34,6 +34,26 @@ test("a client that takes nothing of what waits for it is hung up on", async () 
   await hungUp;
   reply.destroy();
   await close();
+});
+
+test("64 KiB in 10 s are enough of what waits, and a byte less is not", () => {
+  for (const [bytes, isCut] of [
+    [64 * 1024, false],
+    [64 * 1024 - 1, true],
+  ] as const) {
+    mock.timers.enable({ apis: ["setInterval"] });
+    const socket = { bytesWritten: 0, writableLength: 0 };
+    const destroy = mock.fn();
+    const reply = { socket, destroy, writableLength: 1, destroyed: false };
+    const outgoing = Object.assign(new EventEmitter(), reply);
+    cutWhenSlow(outgoing as unknown as ServerResponse);
+    socket.bytesWritten = bytes;
+    mock.timers.tick(9_999);
+    assert.equal(destroy.mock.callCount(), 0);
+    mock.timers.tick(1);
+    assert.equal(destroy.mock.callCount() > 0, isCut, `${bytes} bytes`);
+    mock.timers.reset();
+  }
 });
 
 test("while the service has nothing to send, no client is slow", async () => {

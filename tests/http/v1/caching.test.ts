@@ -20,11 +20,13 @@ test.after(() => house.close());
 const get = (headers: Record<string, string> = {}) => house.get("/tokens/top", headers);
 const tagOf = (response: Response) => response.headers.get("etag") ?? "";
 
-test("data may be kept by its caller alone, for a second", async () => {
-  const { headers } = await get();
-  assert.equal(headers.get("cache-control"), "private, max-age=1");
-  assert.equal(headers.get("vary"), "Accept-Encoding");
-  assert.equal(headers.has("access-control-allow-origin"), false);
+test("data may be kept by its caller alone, for a second, and pages of other origins may not read it", async () => {
+  for (const from of [{}, { Origin: "https://app.example" }] as Record<string, string>[]) {
+    const { headers } = await get(from);
+    assert.equal(headers.get("cache-control"), "private, max-age=1");
+    assert.equal(headers.get("vary"), "Accept-Encoding");
+    assert.equal(headers.has("access-control-allow-origin"), false);
+  }
 });
 
 test("an equal body has an equal strong tag, a changed one another", async () => {

@@ -54,6 +54,25 @@ test("200: `limit` cuts the ranking off", async () => {
   assert.equal((collections as unknown[]).length, 1);
 });
 
+test("200: of equal votes the lower ledger number comes first, and none is 0, not null", async () => {
+  const collections = [
+    { id: "0.0.100", name: "Empty", owners: 0, supply: 0 },
+    { id: "0.0.9", name: "Nine" },
+  ];
+  await importCatalog(house.sql, { collections }, { approve: true, eventSources: [] });
+  const listed = (await house.json("/collections/top")).collections;
+  const shown = collectionSchema.array().parse(listed);
+  assert.deepEqual(
+    shown.map(({ id, owners, supply }) => [id, owners, supply]),
+    [
+      ["0.0.20", 12, 1_000],
+      ["0.0.3", null, null],
+      ["0.0.9", null, null],
+      ["0.0.100", 0, 0],
+    ],
+  );
+});
+
 testBadValues(() => house, {
   path: "/collections/top",
   parameter: "limit",

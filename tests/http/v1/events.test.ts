@@ -90,6 +90,11 @@ test("200: an offset past the end gives an empty list and no more", async () => 
   }
 });
 
+test("200: an integer has up to nine digits, zeros in front among them", async () => {
+  const { limit, offset } = await house.json("/events?limit=000000100&offset=000000001");
+  assert.deepEqual([limit, offset], [100, 1]);
+});
+
 test("200: 20 events when `limit` is omitted", async () => {
   assert.equal((await house.json("/events")).limit, 20);
   assert.equal((await house.json("/events")).offset, 0);

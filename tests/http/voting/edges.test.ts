@@ -103,7 +103,8 @@ test("the database's clock jumps over midnight: no answer is of the old day any 
   service,
 }) => {
   const token = await signIn(service, await newWallet(service));
-  assert.equal((await cast(service, token, "token/0.0.9001")).status, 201);
+  const first = await cast(service, token, "token/0.0.9001");
+  assert.equal(first.status, 201);
   assert.equal((await cast(service, token, "token/0.0.9001")).status, 409);
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 + 60000 as left`;
@@ -111,10 +112,23 @@ test("the database's clock jumps over midnight: no answer is of the old day any 
     create or replace function now_ms() returns bigint language sql volatile as $$
       select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   const [today] = await service.sql<{ day: string }[]>`select utc_day(now_ms()) as day`;
+  const yesterday = first.body.star.day;
+  const preview = await send(service, "GET /voting/preview?type=token&id=0.0.9001", { token });
+  const { alreadyStarred, lastStarredDay, allowance: left } = preview.body;
+  assert.deepEqual([alreadyStarred, lastStarredDay, left.used], [false, yesterday, 0]);
   const again = await cast(service, token, "token/0.0.9001");
   assert.deepEqual([again.status, again.body.star?.day], [201, today?.day]);
+  // Nothing accumulates: the counter is this star's alone.
+  assert.equal(again.body.counter.totalVotes, again.body.star.weight);
   const allowance = await send(service, "GET /voting/allowance", { token });
   assert.deepEqual([allowance.body.day, allowance.body.used], [today?.day, 1]);
+  for (const [query, day, star] of [
+    [`?day=${yesterday}`, yesterday, first.body.star.id],
+    ["", today?.day, again.body.star.id],
+  ]) {
+    const { body } = await send(service, `GET /voting/stars${query}`, { token });
+    assert.deepEqual([body.day, body.stars.map(({ id }: { id: string }) => id)], [day, [star]]);
+  }
 });
 
 test("after a recovery no star is refused for one that was remembered and stands in its wallet's day no more", async ({

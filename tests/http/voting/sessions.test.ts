@@ -54,6 +54,20 @@ function open(
   return send(service, "POST /voting/sessions", { json, headers });
 }
 
+test("201: a session names its token, its wallet and its end, 24 hours from now", async ({
+  service,
+}) => {
+  const wallet = await newWallet(service);
+  const asked = await challenge(service, { wallet: wallet.id });
+  const [before] = await service.sql<{ now: number }[]>`select now_ms() as now`;
+  const { body } = await open(service, wallet, asked);
+  const [after] = await service.sql<{ now: number }[]>`select now_ms() as now`;
+  assert.deepEqual(Object.keys(body).sort(), ["expiresAt", "token", "wallet"]);
+  const opened = Date.parse(body.expiresAt) - 86_400_000;
+  // The service's clock follows that of the database by a few milliseconds.
+  assert.ok(opened > (before?.now ?? 0) - 1_000 && opened < (after?.now ?? 0) + 1_000);
+});
+
 test("an expired session is refused by every operation that needs one", async ({ service }) => {
   const token = await signIn(service, await newWallet(service));
   const star = { target: { type: "token", id: "0.0.9001" } };

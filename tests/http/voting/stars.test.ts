@@ -166,12 +166,23 @@ test("401 INVALID_SESSION: an unknown token, a malformed one, an expired one, a 
   isProblem(await cast(service, other, "token/0.0.9001"), 401, "INVALID_SESSION");
 });
 
-test("the session is looked at before the body", async ({ service }) => {
-  const reply = await send(service, "POST /voting/stars", {
-    body: "rubbish",
-    headers: { "content-type": "text/plain" },
-  });
-  isProblem(reply, 401, "MISSING_SESSION");
+test("the session is looked at before the body, also one that is over", async ({
+  service,
+  token,
+}) => {
+  assert.equal((await send(service, "DELETE /voting/sessions/current", { token })).status, 204);
+  const headers = { "content-type": "application/json" };
+  for (const request of [
+    { body: "rubbish", headers: { "content-type": "text/plain" } },
+    { body: "{", headers },
+    { body: " ".repeat(5_000), headers },
+    { json: { target: { type: "token", id: "0.0.09001" } } },
+    { json: { target: { type: "token", id: "0.0.1" } }, headers: { "idempotency-key": "" } },
+  ]) {
+    isProblem(await send(service, "POST /voting/stars", request), 401, "MISSING_SESSION");
+    const over = await send(service, "POST /voting/stars", { token, ...request });
+    isProblem(over, 401, "INVALID_SESSION");
+  }
 });
 
 const malformed: readonly (readonly [string, unknown, string | null])[] = [
@@ -333,6 +344,32 @@ test("the key is looked at after session and body, and before target and repeat"
   isProblem(other, 404, "NOT_FOUND");
   assert.equal((await send(service, "DELETE /voting/sessions/current", { token })).status, 204);
   isProblem(await cast(service, token, "token/0.0.9009", key), 401, "INVALID_SESSION");
+});
+
+test("an Idempotency-Key is its wallet's, in each of its sessions, and no refusal binds it", async ({
+  service,
+}) => {
+  const key = { "idempotency-key": "of one wallet" };
+  const wallet = await newWallet(service);
+  const token = await signIn(service, wallet);
+  const taken = await cast(service, token, "token/0.0.9030");
+  isProblem(await cast(service, token, "token/0.0.1", key), 404, "NOT_FOUND");
+  isProblem(await cast(service, token, "token/0.0.9030", key), 409, "ALREADY_STARRED");
+  const first = await cast(service, token, "token/0.0.9031", key);
+  assert.deepEqual([taken.status, first.status], [201, 201]);
+  const elsewhere = await signIn(service, wallet);
+  const again = await cast(service, elsewhere, "token/0.0.9031", key);
+  assert.deepEqual([again.status, again.text], [201, first.text]);
+  isProblem(await cast(service, elsewhere, "token/0.0.9030", key), 422, "IDEMPOTENCY_KEY_REUSED");
+  const other = await cast(
+    service,
+    await signIn(service, await newWallet(service)),
+    "token/0.0.9030",
+    key,
+  );
+  assert.equal(other.status, 201);
+  assert.equal(other.headers.get("idempotent-replayed"), null);
+  assert.equal(await used({ service, token }), 2);
 });
 
 test("twenty concurrent twins get one star", async ({ service, token }) => {
