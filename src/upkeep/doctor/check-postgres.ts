@@ -80,7 +80,8 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
   return wrong(`${off} off: accepted stars can be lost`, `turn ${off} on`);
 }
 
-const GRANT = "as a superuser, or as the login that made the role: grant starboard_app to this login";
+const GRANT =
+  "as a superuser, or as the login that made the role: grant starboard_app to this login";
 
 async function judgeLogin(sql: Sql): Promise<Finding> {
   if ((await runFirst(appRole(sql))) === undefined) {
