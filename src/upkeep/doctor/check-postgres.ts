@@ -54,7 +54,7 @@ const SCHEMA_FAULTS = {
   old: wrong("the schema is older than this build", "run `starboard migrate`"),
   other: wrong(
     "the database was made by another build and cannot be upgraded",
-    "create an empty one, set DATABASE_URL to it and run `starboard migrate`",
+    "go on with the build that made it, or create an empty one, set DATABASE_URL to it and run `starboard migrate`",
   ),
   newer: undefined,
   current: undefined,
