@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Every bound of the service, with its reason beside it. */
+/** Bounds of the service that several places know, each with its reason beside it. */
 export const bounds = {
   /** A voter waits 3 s for a star at most (design, section 7): 2.5 s for the mirror node … */
   holdingsDeadlineMs: 2_500,

@@ -1,7 +1,8 @@
 import { LEDGER_SETTINGS, type Settings } from "../config.ts";
 import { type Diagnosis, examine } from "../upkeep/doctor/examine.ts";
 import { flag } from "./arguments.ts";
-import { command, print, refuse, table } from "./output.ts";
+import { checksText } from "./checks-text.ts";
+import { command, print, refuse } from "./output.ts";
 import { readFoundSettings } from "./settings.ts";
 
 /** Every setting that a check asks about. */
@@ -52,10 +53,5 @@ async function diagnose(settings: Settings, forProcess?: "serve" | "work"): Prom
 }
 
 function diagnosisText({ checks }: Diagnosis): string {
-  return table(checks, {
-    check: "name",
-    "": ({ ok }) => (ok ? "ok" : "WRONG"),
-    what: "message",
-    "what to do": "fix",
-  });
+  return checksText(checks, { "what to do": "fix" });
 }

@@ -1,6 +1,7 @@
 import { readVerdict } from "../upkeep/service-verdict.ts";
+import { checksText } from "./checks-text.ts";
 import { withDatabase } from "./database.ts";
-import { command, table } from "./output.ts";
+import { command } from "./output.ts";
 
 /** `starboard status`: the verdict that the console shows too. */
 export const subcommand = command({
@@ -10,10 +11,7 @@ export const subcommand = command({
     return verdict;
   },
   text: ({ checks }) =>
-    table(checks, {
-      check: "name",
-      "": ({ ok }) => (ok ? "ok" : "WRONG"),
-      what: "message",
+    checksText(checks, {
       since: "since",
       meanwhile: "meanwhile",
       "what to do": "fix",

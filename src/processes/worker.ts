@@ -105,21 +105,25 @@ export async function startWorker(
   const report = startProcessReport({ role: "worker", version, ...outside, lookAtOperator });
   const reconciler = startReconciler({ sql, log, metrics, publisher });
   let isDraining = false;
-  const port = await openPort({ ...outside, settings, redis, isDraining: () => isDraining });
   const parts = [reconciler, report, publisher, housekeeping, schedule, refresh, rewards, exports];
-  return {
-    url: port?.url ?? null,
-    async close() {
-      isDraining = true;
-      await Promise.all(parts.map((part) => part.close()));
-      await port?.close();
-      clock.stop();
-      topic.close();
-      await mirror.close();
-      const pools = [sql, exportsSql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([...pools, closeRedis(redis)]);
-    },
+  const close = async (port?: Service): Promise<void> => {
+    isDraining = true;
+    await Promise.all(parts.map((part) => part.close()));
+    await port?.close();
+    clock.stop();
+    topic.close();
+    await mirror.close();
+    const pools = [sql, exportsSql].map((pool) => pool.end({ timeout: 1 }));
+    await Promise.all([...pools, closeRedis(redis)]);
   };
+  try {
+    const port = await openPort({ ...outside, settings, redis, isDraining: () => isDraining });
+    return { url: port?.url ?? null, close: () => close(port) };
+  } catch (error) {
+    // A port that is taken: what is at work already gives back the stars that it holds.
+    await close();
+    throw error;
+  }
 }
 
 function openTopic(settings: WorkerSettings): ReturnType<typeof createHederaTopic> {

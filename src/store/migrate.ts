@@ -15,7 +15,7 @@ const ADVISORY_LOCK = 7_827_262;
 const MIGRATION_TIMEOUT_MS = 600_000;
 const SCHEMA_TABLE = "schema_version";
 const MAKE_ANEW =
-  "create an empty one (`createdb <name>`), set DATABASE_URL to it and run `starboard migrate`";
+  "go on with the build that made it, or create an empty one (`createdb <name>`), set DATABASE_URL to it and run `starboard migrate`";
 
 /** The database holds other migrations than this build's; there is no way to upgrade it. */
 export class OtherBuildError extends ConfigurationError {

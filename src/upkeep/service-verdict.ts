@@ -85,7 +85,7 @@ function judgeAlarms({ alarms }: PublishingState): Finding {
       .join("; "),
     isBehind(alarms)
       ? BEHIND_FIX
-      : "cure what the alarm names; `starboard publishing status` shows each",
+      : "cure what the alarm names; `starboard doctor` checks nodes, key, balance and topics",
     Math.min(...alarms.map(({ raisedAt }) => raisedAt)),
   );
 }

@@ -5,7 +5,9 @@ import { test } from "uvu";
 import { temporaryFolder } from "../support/folder.ts";
 import { starboard } from "../support/starboard.ts";
 
-const run = (...args: string[]) => starboard(args, {});
+/** In the project's folder commands act on an `npm start` that runs there. */
+const FOLDER = temporaryFolder("no-start-");
+const run = (...args: string[]) => starboard(args, {}, FOLDER);
 
 async function refusal(...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await run(...args);
@@ -86,7 +88,7 @@ test("a negative number without `--` is refused with the right place for it", as
 });
 
 test("a demo where `npm start` never ran says so, and asks for no setting", async () => {
-  const { status, stderr } = await starboard(["demo"], {}, temporaryFolder("no-start-"));
+  const { status, stderr } = await run("demo");
   assert.deepEqual(
     [status, stderr],
     [1, "no demo wallets here: run `npm start` first, or give --wallet and --key\n"],

@@ -194,6 +194,10 @@ test("a key other than the account's fails the key's check and that of the topic
   assert.deepEqual([...wrong.keys()], ["topics", "operator-key"]);
   assert.match(wrong.get("operator-key")?.message ?? "", /is not the key of 0\.0\.\d+/);
   assert.match(wrong.get("topics")?.message ?? "", /submit key that is not ours/);
+  assert.match(
+    wrong.get("topics")?.fix ?? "",
+    /^cure `operator-key` first, .*set EVENT_VOTES_TOPIC_ID and ASSET_VOTES_TOPIC_ID to /,
+  );
   const none = await failed(network, { HEDERA_OPERATOR_KEY: "ff".repeat(33) });
   assert.match(none.get("operator-key")?.message ?? "", /no private key/);
 });
@@ -205,7 +209,10 @@ test("no such topic, one without a submit key, one for both", async ({ network }
     missing.get("topics")?.message ?? "",
     /EVENT_VOTES_TOPIC_ID 0\.0\.999999 is not known/,
   );
-  assert.match(missing.get("topics")?.fix ?? "", /topics create/);
+  assert.match(
+    missing.get("topics")?.fix ?? "",
+    /^set EVENT_VOTES_TOPIC_ID to what `starboard topics create` prints$/,
+  );
   const open = await network.hedera.ledger.createTopic({ submitKey: null });
   const anyone = await failed(network, { ASSET_VOTES_TOPIC_ID: open });
   assert.match(anyone.get("topics")?.message ?? "", /no submit key/);
@@ -246,6 +253,9 @@ test("a mirror node that lacks a route, is behind, or is away", async ({ network
   heal();
   assert.deepEqual([...partial.keys()], ["mirror"]);
   assert.match(partial.get("mirror")?.message ?? "", /fails at \/transactions \(/);
+  const unknown = await failed(network, { COLLECTION_A_ID: "0.0.999999" });
+  assert.match(unknown.get("mirror")?.message ?? "", /no token 0\.0\.999999 \(COLLECTION_A_ID\)$/);
+  assert.match(unknown.get("mirror")?.fix ?? "", /each setting that is named/);
   const away = await failed(network, { MIRROR_NODE_URL: "http://127.0.0.1:1/an-access-key" });
   assert.deepEqual([...away.keys()], ["mirror", "topics", "operator-key", "balance"]);
   assert.doesNotMatch(away.get("mirror")?.message ?? "", /an-access-key/);
@@ -315,7 +325,11 @@ test("a login without rights in the database is told which role it needs", async
   const wrong = await failed(network, { DATABASE_URL: url.href });
   await sql`drop role ${sql(login)}`;
   assert.match(wrong.get("postgres")?.message ?? "", /^permission denied/);
-  assert.match(wrong.get("postgres")?.fix ?? "", /: grant starboard_app to this login$/);
+  // The tables' owner may not grant a role that it did not make.
+  assert.match(
+    wrong.get("postgres")?.fix ?? "",
+    /^as a superuser, .*: grant starboard_app to this login$/,
+  );
 });
 
 // Last: the day that it leaves behind has stars that are on no topic of this ledger.

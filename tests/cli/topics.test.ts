@@ -1,5 +1,6 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { temporaryFolder } from "../support/folder.ts";
 import { startLedger, startNetwork } from "../support/network.ts";
 import { starboard } from "../support/starboard.ts";
 
@@ -33,7 +34,7 @@ test("both topics are made: submit key the operator's, no admin key, no fees; an
   });
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /^the ledger refused to make the topic: PAYER_ACCOUNT_NOT_FOUND\n$/);
-  const missing = await starboard(["topics", "create"], {});
+  const missing = await starboard(["topics", "create"], {}, temporaryFolder("no-start-"));
   assert.deepEqual([missing.status, missing.stdout], [1, ""]);
   assert.match(missing.stderr, /HEDERA_OPERATOR_ID is missing/);
   assert.doesNotMatch(refused.stderr + missing.stderr, new RegExp(settings.HEDERA_OPERATOR_KEY));

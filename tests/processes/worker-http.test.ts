@@ -1,14 +1,19 @@
 /**
  * Goal: a worker with a port of its own serves its health there, its metrics to the operator,
  * and nothing else. Method: a real `work` process beside a real ledger; a star is published, a
- * message of a stranger is put on the topic, and both are seen from outside.
+ * message of a stranger is put on the topic, and both are seen from outside. Where the port is
+ * taken, nothing that has started goes on.
  */
 import * as assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { test } from "uvu";
+import { readSettings } from "../../src/config.ts";
 import { freePort } from "../../src/local/free-port.ts";
+import { silentLogger } from "../../src/log.ts";
+import { startWorker, WORKER_SETTINGS } from "../../src/processes/worker.ts";
+import { createDirectWakeQueue } from "../../src/publishing/queue.ts";
 import { boxStar } from "../publishing/rig.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
@@ -79,6 +84,29 @@ test("healthz, readyz and metrics of a worker", async () => {
   for (const socket of held) socket.destroy();
 
   assert.equal(await worker.stop(), 0, worker.log());
+  await network.close();
+});
+
+test("a worker whose port is taken closes all that it has started", async () => {
+  const network = await startNetwork();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const url = new URL(network.settings.DATABASE_URL ?? "");
+  url.searchParams.set("application_name", "port-is-taken");
+  const settings = readSettings(
+    { ...network.settings, DATABASE_URL: url.href, WORKER_PORT: String(port) },
+    WORKER_SETTINGS,
+  );
+  const queue = createDirectWakeQueue();
+  const starting = startWorker(settings, { log: silentLogger, queue, queueUrl: undefined });
+  await assert.rejects(starting, { code: "EADDRINUSE" });
+  await until("its connections are closed", async () => {
+    const [row] = await network.sql<[{ open: number }]>`
+      select count(*)::int as open from pg_stat_activity where application_name = 'port-is-taken'`;
+    return row.open === 0;
+  });
+  taken.close();
   await network.close();
 });
 

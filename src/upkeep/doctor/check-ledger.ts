@@ -74,6 +74,8 @@ export async function checkOperatorKey(settings: Settings, mirror: MirrorNode): 
   );
 }
 
+const NOT_OURS = "has a submit key that is not ours: messages would be refused";
+
 /** Both topics: whether they can carry stars, and whether our key may write to them. */
 export async function checkTopics(
   settings: Settings,
@@ -100,20 +102,20 @@ export async function checkTopics(
     Object.entries(named).map(async ([setting, id]) => {
       const found = await mirror.topic(id, LIMITS);
       const isOurs = ours === undefined || (found && takesMessagesOf(found, mirrorKeyOf(ours)));
-      const fault =
-        unfitBecause(found) ??
-        (isOurs ? undefined : "has a submit key that is not ours: messages would be refused");
-      if (fault === undefined) return [];
-      return wrong(
-        `${setting} ${id} ${fault}`,
-        `set ${setting} to a topic made by \`starboard topics create\``,
-      );
+      const fault = unfitBecause(found) ?? (isOurs ? undefined : NOT_OURS);
+      return fault === undefined ? [] : [{ setting, fault, message: `${setting} ${id} ${fault}` }];
     }),
   );
   const wrongs = faults.flat();
-  const [first] = wrongs;
-  if (first !== undefined) {
-    return { ...first, message: wrongs.map(({ message }) => message).join("; ") };
+  if (wrongs.length > 0) {
+    const first = wrongs.some(({ fault }) => fault === NOT_OURS)
+      ? "cure `operator-key` first, where that is wrong; else "
+      : "";
+    const unfit = wrongs.map(({ setting }) => setting).join(" and ");
+    return wrong(
+      wrongs.map(({ message }) => message).join("; "),
+      `${first}set ${unfit} to what \`starboard topics create\` prints`,
+    );
   }
   return well(
     ours === undefined ? "both can carry stars" : "both can carry stars, signed with our key",

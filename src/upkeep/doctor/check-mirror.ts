@@ -32,7 +32,7 @@ export async function checkMirror(settings: Settings, now: number): Promise<Find
   if (faulty.length > 0) {
     return wrong(
       faulty.join("; "),
-      "see MIRROR_NODE_URL, and that this machine reaches it; a second one, after a comma, stands in for one that fails or is behind",
+      "see MIRROR_NODE_URL, that this machine reaches it, and each setting that is named; a second URL, after a comma, stands in for one that fails or is behind",
     );
   }
   return well(

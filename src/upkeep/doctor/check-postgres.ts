@@ -54,7 +54,7 @@ const SCHEMA_FAULTS = {
   old: wrong("the schema is older than this build", "run `starboard migrate`"),
   other: wrong(
     "the database was made by another build and cannot be upgraded",
-    "create an empty one, set DATABASE_URL to it and run `starboard migrate`",
+    "go on with the build that made it, or create an empty one, set DATABASE_URL to it and run `starboard migrate`",
   ),
   newer: undefined,
   current: undefined,
@@ -80,13 +80,14 @@ function judgeServer(server: Server, network: Settings["HEDERA_NETWORK"]): Findi
   return wrong(`${off} off: accepted stars can be lost`, `turn ${off} on`);
 }
 
-const GRANT = "as the tables' owner: grant starboard_app to this login";
+const GRANT =
+  "as a superuser, or as the login that made the role: grant starboard_app to this login";
 
 async function judgeLogin(sql: Sql): Promise<Finding> {
   if ((await runFirst(appRole(sql))) === undefined) {
     return wrong(
       "this login cannot work as the role starboard_app: triggers alone guard the journal",
-      `where the role was made after the migrations: psql -f migrations/011.do.grants.sql; ${GRANT}`,
+      `where the role was made after the migrations, as the tables' owner: psql -f migrations/011.do.grants.sql; ${GRANT}`,
     );
   }
   const owns = await runFirst(ownsTables(sql));

@@ -163,7 +163,8 @@ async function makePass(deps: CheckDeps, run: CheckRun): Promise<number> {
     deferred += found.deferred.length;
   }
   const { id, day, kind, passes } = run;
-  deps.log[deferred === 0 ? "info" : "warn"](
+  // What a stop leaves open the next start goes on with.
+  deps.log[deferred === 0 || deps.signal.aborted ? "info" : "warn"](
     { run: id, day, kind, passes, mints: open.length, removed, deferred },
     "forever mints were checked",
   );

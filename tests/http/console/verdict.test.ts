@@ -97,6 +97,8 @@ test("an alarm is on every page, and publishing is not ok", async (context) => {
   await assertFailed(context, ["alarms"]);
   const [alarm] = (await verdictOf(service)).checks;
   assert.match(alarm?.message ?? "", /INVALID_SIGNATURE/);
+  // `publishing status` says no more than this line does.
+  assert.match(alarm?.fix ?? "", /`starboard doctor`/);
   assert.match((await operator.get("/ops/publishing")).text, /needs a person/);
 });
 

@@ -6,7 +6,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
-import { silentLogger } from "../../../src/log.ts";
+import { type Logger, silentLogger } from "../../../src/log.ts";
 import type { Redis } from "../../../src/store/redis.ts";
 import { checkByHand } from "../../../src/upkeep/holdings-check/by-hand.ts";
 import type { MirrorFault } from "../../support/mirror-faults.ts";
@@ -329,6 +329,28 @@ test("a dry run that a stop of its process cuts short has failed: what it did no
   await Promise.allSettled([starting, closing]);
   const { state, report } = JSON.parse(kept.at(-1) ?? "");
   assert.deepEqual([state, report], ["failed", null]);
+});
+
+test("a check that a stop of its process cuts short leaves its parts open, and warns of nothing", async ({
+  stage,
+}) => {
+  await stage.star(await stage.wallet(1));
+  const said: string[] = [];
+  const note = (level: string) => (_facts: unknown, text: string) => said.push(`${level} ${text}`);
+  const log: Logger = Object.assign(Object.create(silentLogger), {
+    info: note("info"),
+    warn: note("warn"),
+  });
+  const stop = gate();
+  const check = stage.check({ log, failpoint: stop.pass });
+  const running = check.runNow();
+  await stop.arrival;
+  const closing = check.close();
+  stop.open();
+  const [{ deferred }] = await Promise.all([running.then(stage.report).then(brief), closing]);
+  assert.ok(deferred.length > 0);
+  assert.deepEqual([...new Set(said)], ["info forever mints were checked"]);
+  assert.deepEqual(brief(await stage.checkNow()).deferred, []);
 });
 
 test("with nothing that counts, the mirror node is not even asked", async () => {
