@@ -24,7 +24,7 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import { CHROMIUM, launchChromium } from "../../../tests/support/browser.ts";
 
-/** Without the licence, whose text is as long as it is. */
+/** Without the licence: its text is not ours to shorten. */
 const MOST_PACKED_BYTES = 15_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const TSC = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));

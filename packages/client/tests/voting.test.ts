@@ -112,8 +112,9 @@ test("a 401 that ended no session is thrown: a proxy's, and one for a token that
   );
   await assert.rejects(client.signOut(), { status: 401, code: null });
   await assert.rejects(client.signOut(), { code: "MISSING_SESSION" });
-  const none = answered([refusal(401, "MISSING_SESSION")]);
-  await none.client.signOut();
+  for (const none of [{}, { token: "" }]) {
+    await answered([refusal(401, "MISSING_SESSION")], none).client.signOut();
+  }
 });
 
 test("of what a wallet returns the signature alone is sent", async () => {
@@ -270,6 +271,7 @@ test("a star may stand where nothing was answered, or the service does not know;
     [new Response("<html>", { status: 503 }), true, true],
     [Response.json({ code: "GATEWAY_TIMEOUT" }, { status: 504 }), true, true],
     [refusal(504, "UPSTREAM_TIMED_OUT"), true, true],
+    [refusal(502, "NOT_FOUND"), true, true],
     [refusal(503, "UNAVAILABLE"), true, true],
     [refusal(500, "INTERNAL"), true, true],
     [refusal(503, "HOLDINGS_UNAVAILABLE"), false, true],
