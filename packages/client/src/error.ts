@@ -17,6 +17,9 @@ type Body = Partial<
     Omit<voting["schemas"]["AllowanceExhausted"], "code">
 > & { readonly code?: ErrorCode };
 
+/** As many milliseconds as a timer can wait: for more it fires at once. */
+const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
+
 /** A reply that is not a success. */
 export class StarboardError extends Error {
   override readonly name = "StarboardError";
@@ -36,12 +39,15 @@ export class StarboardError extends Error {
   readonly used: number | null;
   /** With `ALREADY_STARRED` and `ALLOWANCE_EXHAUSTED`: when the refusal ends. */
   readonly resetsAt: string | null;
-  /** With 429 and 503: whole seconds to wait before the next request; null for a proxy's date. */
+  /**
+   * With 429 and 503: whole seconds to wait before the next request, as many as a timer can at most;
+   * null for a proxy's date.
+   */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: Body) {
     const text = body.error ?? `${response.status} ${response.statusText}`.trim();
-    // `fetch` takes no key or token along to another origin: it is that which was refused.
+    // It may be for the redirect: `fetch` takes no key or token along to another origin.
     super(response.redirected ? `${text} (redirected to ${response.url})` : text);
     this.status = response.status;
     this.code = body.code ?? null;
@@ -53,7 +59,7 @@ export class StarboardError extends Error {
     this.used = body.used ?? null;
     this.resetsAt = body.resetsAt ?? null;
     const wait = response.headers.get("retry-after") ?? "";
-    this.retryAfterSeconds = /^\d+$/.test(wait) ? Number(wait) : null;
+    this.retryAfterSeconds = /^\d+$/.test(wait) ? Math.min(Number(wait), MOST_SECONDS) : null;
   }
 }
 
