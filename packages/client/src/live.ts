@@ -104,8 +104,10 @@ async function* readStream(
   try {
     const response = await send(url, { headers, signal: cut.signal });
     if (!response.ok) throw await refusalOf(response);
-    const type = `${response.headers.get("content-type")}`;
-    if (!/^text\/event-stream\b/i.test(type)) throw new SyntaxError(`${url} answers ${type}`);
+    const type = response.headers.get("content-type") ?? "no content type";
+    if (!/^text\/event-stream\b/i.test(type)) {
+      throw new SyntaxError(`${url} answers with ${type}, not with an event stream`);
+    }
     position.isOpening = true;
     onOpen?.(position.id !== "");
     position.isOpening = false;
