@@ -17,7 +17,7 @@ type Body = Partial<
     Omit<voting["schemas"]["AllowanceExhausted"], "code">
 > & { readonly code?: ErrorCode };
 
-/** As many milliseconds as a timer can wait: for more it fires at once. */
+/** The longest wait of a timer: for more it fires at once. */
 const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 
 /** A reply that is not a success. */

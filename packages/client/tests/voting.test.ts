@@ -412,7 +412,7 @@ test("a wait of more than a timer can is long, and not none", async () => {
 
 test("live throws what is no stream of events, and opens nothing, until one has opened", async () => {
   const { asked, client } = answered([html()]);
-  const onOpen = (): void => assert.unreachable("it was opened");
+  const onOpen = (): void => assert.fail("it was opened");
   const named = /^SyntaxError: https:\/\/x\.example\/voting\/live answers with text\/html, /;
   const thrown = await client.live({ onOpen }).next().catch(String);
   assert.match(String(thrown), named);
