@@ -17,9 +17,6 @@ type Body = Partial<
     Omit<voting["schemas"]["AllowanceExhausted"], "code">
 > & { readonly code?: ErrorCode };
 
-/** The longest wait of a timer: for more it fires at once. */
-const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
-
 /** A reply that is not a success. */
 export class StarboardError extends Error {
   override readonly name = "StarboardError";
@@ -39,10 +36,7 @@ export class StarboardError extends Error {
   readonly used: number | null;
   /** With `ALREADY_STARRED` and `ALLOWANCE_EXHAUSTED`: when the refusal ends. */
   readonly resetsAt: string | null;
-  /**
-   * With 429 and 503: whole seconds to wait before the next request, as many as a timer can at most;
-   * null for a proxy's date.
-   */
+  /** With 429 and 503: whole seconds to wait before the next request; null for a proxy's date. */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: Body) {
@@ -59,7 +53,8 @@ export class StarboardError extends Error {
     this.used = body.used ?? null;
     this.resetsAt = body.resetsAt ?? null;
     const wait = response.headers.get("retry-after") ?? "";
-    this.retryAfterSeconds = /^\d+$/.test(wait) ? Math.min(Number(wait), MOST_SECONDS) : null;
+    // A timer fires at once for more.
+    this.retryAfterSeconds = /^\d+$/.test(wait) ? Math.min(Number(wait), 2_147_483) : null;
   }
 }
 

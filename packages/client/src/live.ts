@@ -38,7 +38,7 @@ const SILENCE_MS = 40_000;
  * again behind the last event.
  *
  * @throws StarboardError for a refusal that waiting does not cure
- * @throws SyntaxError where something else answers before any stream opened
+ * @throws SyntaxError for what is no stream, before one has opened
  */
 export async function* followLive(
   { send, url, isOwn }: { readonly send: Send; readonly url: string; readonly isOwn: boolean },
