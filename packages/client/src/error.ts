@@ -41,7 +41,7 @@ export class StarboardError extends Error {
 
   constructor(response: Response, body: Body) {
     const text = body.error ?? `${response.status} ${response.statusText}`.trim();
-    // `fetch` takes no key or token along to another origin: it is that which was refused.
+    // It may be for the redirect: `fetch` takes no key or token along to another origin.
     super(response.redirected ? `${text} (redirected to ${response.url})` : text);
     this.status = response.status;
     this.code = body.code ?? null;
@@ -53,7 +53,8 @@ export class StarboardError extends Error {
     this.used = body.used ?? null;
     this.resetsAt = body.resetsAt ?? null;
     const wait = response.headers.get("retry-after") ?? "";
-    this.retryAfterSeconds = /^\d+$/.test(wait) ? Number(wait) : null;
+    // A timer fires at once for more.
+    this.retryAfterSeconds = /^\d+$/.test(wait) ? Math.min(Number(wait), 2_147_483) : null;
   }
 }
 

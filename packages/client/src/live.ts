@@ -38,12 +38,13 @@ const SILENCE_MS = 40_000;
  * again behind the last event.
  *
  * @throws StarboardError for a refusal that waiting does not cure
+ * @throws SyntaxError for what is no stream, before one has opened
  */
 export async function* followLive(
   { send, url, isOwn }: { readonly send: Send; readonly url: string; readonly isOwn: boolean },
   { signal, lastEventId = "", onOpen }: LiveOptions = {},
 ): AsyncGenerator<LiveEvent, void> {
-  const position = { id: lastEventId, retryMs: RETRY_MS, isOpening: false };
+  const position = { id: lastEventId, retryMs: RETRY_MS, isOpening: false, wasOpen: false };
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   signal?.addEventListener("abort", leave);
@@ -58,9 +59,12 @@ export async function* followLive(
       try {
         yield* readStream({ send, url, headers, leaving: leaving.signal, onOpen }, position);
       } catch (error) {
-        // A slow network's request that took too long, and one of too many, may pass later.
-        const isOver = error instanceof StarboardError && error.status < 500;
-        if (position.isOpening || (isOver && ![408, 429].includes(error.status))) throw error;
+        // Too slow (408) and too many (429) may pass later; a wrong address does not.
+        const isOver =
+          error instanceof StarboardError
+            ? error.status < 500 && ![408, 429].includes(error.status)
+            : error instanceof SyntaxError && !position.wasOpen;
+        if (position.isOpening || isOver) throw error;
         waitMs = error instanceof StarboardError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       }
       await wait(Math.max(waitMs, position.retryMs), leaving.signal);
@@ -76,6 +80,8 @@ interface Position {
   retryMs: number;
   /** While `onOpen` runs: what it throws is the caller's, and no connection failed. */
   isOpening: boolean;
+  /** Whether a stream has opened. */
+  wasOpen: boolean;
 }
 
 interface Opening {
@@ -98,9 +104,14 @@ async function* readStream(
   try {
     const response = await send(url, { headers, signal: cut.signal });
     if (!response.ok) throw await refusalOf(response);
+    const type = response.headers.get("content-type") ?? "no content type";
+    if (!/^text\/event-stream\b/i.test(type)) {
+      throw new SyntaxError(`${url} answers with ${type}, not with an event stream`);
+    }
     position.isOpening = true;
     onOpen?.(position.id !== "");
     position.isOpening = false;
+    position.wasOpen = true;
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
     let text = "";

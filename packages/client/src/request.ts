@@ -15,7 +15,7 @@ export interface CallOptions {
  */
 export async function readReply<T>(send: Send, url: string, init: RequestInit): Promise<T> {
   const response = await send(url, init);
-  // Of a redirected POST, `fetch` makes a GET: what answers that has done nothing.
+  // Redirected, a POST may have become a GET: what answers that has done nothing.
   const isAnother = response.redirected && init.method === "POST" && response.status !== 201;
   if (!response.ok || isAnother) throw await refusalOf(response);
   return (response.status === 204 ? undefined : await response.json()) as T;

@@ -136,7 +136,7 @@ export function voting(options: VotingOptions): Voting {
       const ending = token;
       await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
         // A proxy's 401 ends no session, nor does one for a token that a redirect lost.
-        const ended = ending === undefined ? /^(INVALID|MISSING)_SESSION$/ : /^INVALID_SESSION$/;
+        const ended = ending ? /^INVALID_SESSION$/ : /^(INVALID|MISSING)_SESSION$/;
         if (!(error instanceof StarboardError && ended.test(`${error.code}`))) throw error;
       });
       if (token === ending) token = undefined;
@@ -176,8 +176,8 @@ const DECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function mayStand(error: unknown, wasOpen = false): boolean {
   // Without a code it is a proxy's, which got no answer either.
   if (!(error instanceof StarboardError) || error.code === null) return true;
-  if (wasOpen) return !DECIDED.has(error.code);
-  return error.status >= 500 && !/^(HOLDINGS_UNAVAILABLE|JOURNAL_BEHIND)$/.test(error.code);
+  if (error.status < 500) return wasOpen && !DECIDED.has(error.code);
+  return wasOpen || !/^(HOLDINGS_UNAVAILABLE|JOURNAL_BEHIND)$/.test(error.code);
 }
 
 /** Tries again what was not answered, and what is out of reach for now. */

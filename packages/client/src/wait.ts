@@ -1,6 +1,3 @@
-/** Timers fire at once for more. */
-const MOST_MS = 2 ** 31 - 1;
-
 /** Waits; ends at once, without an error, when the signal aborts. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -10,7 +7,7 @@ export function wait(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, Math.min(ms, MOST_MS));
+    const timer = setTimeout(end, ms);
     signal?.addEventListener("abort", end);
   });
 }

@@ -73,6 +73,7 @@ test("a refusal carries its code and how long to wait", async () => {
   const { client } = answered(
     Response.json(body, { status: 503, headers }),
     Response.json({ error: "Too many requests." }, { status: 429, headers }),
+    new Response("<html>", { status: 503, headers: { "retry-after": "9".repeat(400) } }),
     new Response("<html>", { status: 502, statusText: "Bad Gateway" }),
     Response.json(
       { error: { code: 504 }, code: 504 },
@@ -82,6 +83,8 @@ test("a refusal carries its code and how long to wait", async () => {
   const refused = { name: "StarboardError", status: 503, code: "UNAVAILABLE" };
   await assert.rejects(client.get("/"), { ...refused, retryAfterSeconds: 7 });
   await assert.rejects(client.get("/"), { status: 429, code: null, retryAfterSeconds: 7 });
+  // As long as a timer can wait: it would fire at once for more.
+  await assert.rejects(client.get("/"), { status: 503, retryAfterSeconds: 2_147_483 });
   await assert.rejects(client.get("/"), { code: null, message: "502 Bad Gateway" });
   await assert.rejects(client.get("/"), { code: null, message: "504 Gateway Timeout" });
 });

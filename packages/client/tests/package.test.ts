@@ -1,8 +1,8 @@
 /**
  * Goal: what is published is small, and works as it is in Node, Deno and browsers. Method: the package
  * is packed from its source alone; the tarball is measured, unpacked where programs look for packages,
- * compiled against, and loaded by plain Node, and by Deno and a headless Chromium where they are installed, against a
- * server that answers by hand.
+ * compiled against, and loaded by plain Node, and by Deno and a headless Chromium where they are
+ * installed, against a server that answers by hand.
  */
 import * as assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
@@ -10,7 +10,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -25,6 +24,7 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import { CHROMIUM, launchChromium } from "../../../tests/support/browser.ts";
 
+/** Without the licence: its text is not ours to shorten. */
 const MOST_PACKED_BYTES = 15_000;
 const root = fileURLToPath(new URL("..", import.meta.url));
 const TSC = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
@@ -32,7 +32,9 @@ const TSC = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 interface Context {
   /** Where a separate program finds `@starboard/client`. */
   folder: string;
-  /** The size of the tarball. */
+  /** Where the package's own files are. */
+  installed: string;
+  /** The size of the tarball without the licence. */
   bytes: number;
   server: Server;
   url: string;
@@ -48,9 +50,13 @@ test.before(async (context) => {
   for (const name of parts) cpSync(join(root, name), join(source, name), { recursive: true });
   cpSync(join(root, "../../tsconfig.json"), join(folder, "source/tsconfig.json"));
   symlinkSync(join(root, "../../node_modules"), join(folder, "source/node_modules"));
-  const pack = ["pack", "--silent", "--offline", "--pack-destination", folder];
-  execFileSync("npm", pack, { cwd: source });
-  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "");
+  const pack = (...more: readonly string[]): string => {
+    const asked = ["pack", "--silent", "--offline", "--pack-destination", folder, ...more];
+    return join(folder, execFileSync("npm", asked, { cwd: source, encoding: "utf8" }).trim());
+  };
+  const { size: bytes } = statSync(pack());
+  cpSync(join(root, "LICENSE"), join(source, "LICENSE"));
+  const tarball = pack("--ignore-scripts");
   const installed = join(folder, "node_modules/@starboard/client");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
@@ -58,7 +64,7 @@ test.before(async (context) => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  Object.assign(context, { folder, bytes: statSync(tarball).size, server, url });
+  Object.assign(context, { folder, installed, bytes, server, url });
 });
 test.after(({ folder, server }) => {
   server.closeAllConnections();
@@ -104,6 +110,13 @@ const SAID = "e0+e1+e2,true,ALREADY_STARRED,s,9";
 
 test("the tarball is small", ({ bytes }) => {
   assert.ok(bytes <= MOST_PACKED_BYTES, `${bytes} bytes`);
+});
+
+test("it has the text of its licence, the service's own", ({ installed }) => {
+  const texts = [installed, join(root, "../..")].map((at) =>
+    readFileSync(join(at, "LICENSE"), "utf8"),
+  );
+  assert.equal(texts[0], texts[1]);
 });
 
 test("each program of its README compiles, strictly, by the types that are published", async ({

@@ -112,8 +112,9 @@ test("a 401 that ended no session is thrown: a proxy's, and one for a token that
   );
   await assert.rejects(client.signOut(), { status: 401, code: null });
   await assert.rejects(client.signOut(), { code: "MISSING_SESSION" });
-  const none = answered([refusal(401, "MISSING_SESSION")]);
-  await none.client.signOut();
+  for (const none of [{}, { token: "" }]) {
+    await answered([refusal(401, "MISSING_SESSION")], none).client.signOut();
+  }
 });
 
 test("of what a wallet returns the signature alone is sent", async () => {
@@ -270,6 +271,7 @@ test("a star may stand where nothing was answered, or the service does not know;
     [new Response("<html>", { status: 503 }), true, true],
     [Response.json({ code: "GATEWAY_TIMEOUT" }, { status: 504 }), true, true],
     [refusal(504, "UPSTREAM_TIMED_OUT"), true, true],
+    [refusal(502, "NOT_FOUND"), true, true],
     [refusal(503, "UNAVAILABLE"), true, true],
     [refusal(500, "INTERNAL"), true, true],
     [refusal(503, "HOLDINGS_UNAVAILABLE"), false, true],
@@ -346,7 +348,10 @@ test("lists, previews and receipts are asked for by their parameters", async () 
 
 /** A stream of these pieces that then ends. */
 const stream = (...pieces: readonly string[]): Response =>
-  new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))));
+  new Response(ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))), {
+    headers: { "content-type": "text/event-stream" },
+  });
+const html = (): Response => new Response("<html>", { headers: { "content-type": "text/html" } });
 const counter = (id: string, item: string): string =>
   `event: counter\nid: ${id}\ndata: {"type":"token","id":"${item}","totalVotes":1,"day":"d"}\n\n`;
 
@@ -364,6 +369,8 @@ test("live resumes after the last event when a stream ends, fails or is refused 
     refusal(503, "UNAVAILABLE", {}, { "retry-after": "0" }),
     new Response("<html>", { status: 502 }),
     refusal(408, "REQUEST_TIMEOUT"),
+    refusal(429, "RATE_LIMITED"),
+    html(),
     stream('event: day\nid: e.2-0\ndata: {"day":"e"}\n\nevent: reset\nid: e.2-0\ndata: {}\n\n'),
     stream(counter("e.3-0", "0.0.2")),
   ]);
@@ -379,7 +386,7 @@ test("live resumes after the last event when a stream ends, fails or is refused 
   assert.equal(first?.event === "counter" && first.data.id, "0.0.1");
   assert.deepEqual(
     asked.map(({ headers }) => headers.get("last-event-id")),
-    [null, "d.2-0", "d.2-0", "d.2-0", "d.2-0", "d.2-0", "e.2-0"],
+    [null, ...Array(7).fill("d.2-0"), "e.2-0"],
   );
 });
 
@@ -400,6 +407,15 @@ test("a wait of more than a timer can is long, and not none", async () => {
   const month = { "retry-after": `${30 * 24 * 3_600}` };
   const { asked, client } = answered([refusal(503, "UNAVAILABLE", {}, month)]);
   assert.deepEqual(await hear(client.live({ signal: AbortSignal.timeout(50) }), 1), []);
+  assert.equal(asked.length, 1);
+});
+
+test("live throws what is no stream of events, and opens nothing, until one has opened", async () => {
+  const { asked, client } = answered([html()]);
+  const onOpen = (): void => assert.fail("it was opened");
+  const named = /^SyntaxError: https:\/\/x\.example\/voting\/live answers with text\/html, /;
+  const thrown = await client.live({ onOpen }).next().catch(String);
+  assert.match(String(thrown), named);
   assert.equal(asked.length, 1);
 });
 
