@@ -83,8 +83,11 @@ export function createGate(deps: ConsoleDeps) {
     /** Answers with the sign-in page in place of the page asked for. */
     async refuse(c: Context): Promise<Response> {
       if (await isClosed()) return closedPage(c);
-      if (c.req.method !== "GET")
-        return signInPage(c, { status: 401, next: "/ops", flaw: NOT_DONE });
+      if (c.req.method !== "GET") {
+        // Who signs out has what they asked for.
+        const said = c.req.path === "/ops/sign-out" ? {} : { flaw: NOT_DONE };
+        return signInPage(c, { status: 401, next: "/ops", ...said });
+      }
       const { pathname, search } = new URL(c.req.url);
       return signInPage(c, { status: 401, next: localPath(pathname + search) });
     },
