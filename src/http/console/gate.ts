@@ -36,7 +36,7 @@ export type Gate = ReturnType<typeof createGate>;
 /** More sessions than operators ever have open. */
 const FOUND_MAX = 1_000;
 const GUEST_WINDOW_MS = 60_000;
-/** To whom sends a form when the session is over. */
+/** Said to somebody who sends a form after the session's end. */
 const NOT_DONE = "You are not signed in, so nothing was done. Sign in, and do it again.";
 
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
