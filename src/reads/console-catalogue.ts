@@ -1,5 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
+import { recordRevision, wholeRecord } from "../store/whole-record.ts";
 
 /** A record as an operator judges it. Instants are epoch milliseconds. */
 export interface CatalogueRecord {
@@ -12,6 +13,8 @@ export interface CatalogueRecord {
   readonly approvedAt: number | null;
   /** The whole record, by the names of its columns; instants are epoch milliseconds. */
   readonly whole: Readonly<Record<string, unknown>>;
+  /** A hash of `whole`. */
+  readonly revision: string;
 }
 
 export async function countWaiting(sql: Sql): Promise<Readonly<Record<TargetType, number>>> {
@@ -39,7 +42,7 @@ export async function catalogueRecords(
 ): Promise<readonly CatalogueRecord[]> {
   return runStatement(sql<CatalogueRecord[]>`
     select id, ${columns[type](sql)}, created_at as "createdAt", approved_at as "approvedAt",
-      to_jsonb(record) - '{number,approved_at}'::text[] as whole
+      ${wholeRecord(sql)} as whole, ${recordRevision(sql)} as revision
     from ${sql(type)} record
     where id > ${after} and ${isApproved ? sql`approved_at is not null` : sql`approved_at is null`}
     order by id limit ${limit}`);

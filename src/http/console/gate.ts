@@ -36,7 +36,7 @@ export type Gate = ReturnType<typeof createGate>;
 /** More sessions than operators ever have open. */
 const FOUND_MAX = 1_000;
 const GUEST_WINDOW_MS = 60_000;
-/** To whom sends a form when the session is over. */
+/** Said to somebody who sends a form after the session's end. */
 const NOT_DONE = "You are not signed in, so nothing was done. Sign in, and do it again.";
 
 /** Checks who is signed in. API keys and voters' sessions open nothing here. */
@@ -83,8 +83,11 @@ export function createGate(deps: ConsoleDeps) {
     /** Answers with the sign-in page in place of the page asked for. */
     async refuse(c: Context): Promise<Response> {
       if (await isClosed()) return closedPage(c);
-      if (c.req.method !== "GET")
-        return signInPage(c, { status: 401, next: "/ops", flaw: NOT_DONE });
+      if (c.req.method !== "GET") {
+        // Who signs out has what they asked for.
+        const said = c.req.path === "/ops/sign-out" ? {} : { flaw: NOT_DONE };
+        return signInPage(c, { status: 401, next: "/ops", ...said });
+      }
       const { pathname, search } = new URL(c.req.url);
       return signInPage(c, { status: 401, next: localPath(pathname + search) });
     },

@@ -4,6 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
@@ -95,6 +96,45 @@ test("a refused form comes back with its list and its choices", async ({ operato
   assert.match(none.text, /Project 1</);
   const bad = await operator.post("/ops/catalogue/approve", { ...list, id: ["p1", "<b>"] });
   assert.match(bad.text, /value="p1" aria-label="Choose Project 1" checked/);
+});
+
+test("an approval is of the record that was seen: one that an import has changed meanwhile comes back as it is now", async ({
+  service,
+  operator,
+}) => {
+  const path = "/ops/catalogue?type=project";
+  const first = await operator.get(path);
+  const after = /after=(p\d+)/.exec(first.text)?.[1] ?? "";
+  const { text } = await operator.get(`${path}&after=${after}`);
+  const fieldsOf = (page: string, name: string): string[] =>
+    [...page.matchAll(new RegExp(`name="${name}" value="([^"]+)"`, "g"))].map(
+      ([, one = ""]) => one,
+    );
+  const [changed = "", other = ""] = fieldsOf(text, "listed");
+  const form = { ...list, after: fieldsOf(text, "after"), seen: fieldsOf(text, "seen") };
+  const importAgain = (name: string) =>
+    importCatalog(
+      service.sql,
+      { projects: [{ id: changed, slug: changed, name, category: "DEFI" }] },
+      { approve: false, eventSources: [] },
+    );
+  await importAgain("Another name");
+  const one = await operator.post("/ops/catalogue/approve", { ...form, only: changed });
+  assert.equal(one.status, 400);
+  assert.match(
+    one.text,
+    new RegExp(`Changed since you saw it, and so not approved: ${changed}\\.`),
+  );
+  assert.match(one.text, /Another name</);
+  const both = await operator.post("/ops/catalogue/approve", { ...form, id: [changed, other] });
+  const { text: notice } = await operator.get(both.headers.get("location") ?? "");
+  assert.match(notice, new RegExp(`${other} is shown .* not approved: ${changed}\\.`));
+  assert.deepEqual(await approved(service), [other]);
+  // Imported again without a change, it is the one that was seen.
+  await importAgain("Another name");
+  const seen = fieldsOf(one.text, "seen");
+  await operator.post("/ops/catalogue/approve", { ...form, seen, only: changed });
+  assert.deepEqual(await approved(service), [changed, other].sort());
 });
 
 test("all pages together show every waiting record once", async ({ operator }) => {

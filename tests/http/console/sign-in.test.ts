@@ -171,6 +171,8 @@ test("a session ends when it is idle, when its time is over, and when the token 
     const { text } = await operator.post("/ops/keys/issue", { name: "" });
     assert.equal(/not signed in, so nothing was done/.test(text), status === 401);
     await sql`delete from operator_session`;
+    // Who signs out then has nothing to do again.
+    assert.doesNotMatch((await operator.post("/ops/sign-out", {})).text, /nothing was done/);
   }
 });
 

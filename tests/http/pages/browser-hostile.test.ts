@@ -210,7 +210,7 @@ test("a list of one's stars that stays open shows a star given elsewhere when it
   assert.match((await page.getAttribute("td time", "title")) ?? "", /UTC/);
   // What is the same stays, and with it the focus.
   await link.focus();
-  const comeBack = async (): Promise<void> => {
+  const comeBack = async (focused = "Token 9012"): Promise<void> => {
     const read = page.waitForResponse(`${place.url}/stars`);
     await page.evaluate(`
       document.body.removeAttribute("data-again");
@@ -219,7 +219,7 @@ test("a list of one's stars that stays open shows a star given elsewhere when it
       dispatchEvent(new Event("pageshow"));`);
     await read;
     await page.locator("body[data-again]").waitFor();
-    assert.equal(await page.evaluate("document.activeElement?.textContent"), "Token 9012");
+    assert.equal(await page.evaluate("document.activeElement?.textContent"), focused);
   };
   await comeBack();
   // So it does where the list has changed, and who has scrolled elsewhere stays there.
@@ -228,5 +228,16 @@ test("a list of one's stars that stays open shows a star given elsewhere when it
   await comeBack();
   assert.ok(Number(await page.evaluate("scrollY")) >= 3_000);
   await page.getByRole("link", { name: "Token 9014" }).waitFor();
+  // Of several stars for one item, it stays with the one it was at.
+  const castMint = () => cast(place.service, session, "event/mint");
+  await castMint();
+  await castMint();
+  await comeBack();
+  await page.locator('[href="/events/mint"]').nth(1).focus();
+  const row = `document.activeElement.closest("tr")?.querySelector("[href^='/stars/']").href`;
+  const before = await page.evaluate(row);
+  await castMint();
+  await comeBack("Forever");
+  assert.equal(await page.evaluate(row), before);
   await tab.close();
 });

@@ -5,6 +5,7 @@ const list = document.querySelector("[data-live-feed]");
 const state = document.querySelector("[data-live-state]");
 const SHOWN_MAX = 200;
 const LEFT_OUT_MS = 1_500;
+let leftOut;
 
 // Newest on top: what comes late, or once more after a pause, goes where it belongs.
 function place({ at, html }) {
@@ -33,7 +34,8 @@ openStream(list.dataset.liveFeed, state, {
     const text = `Live; ${Number(data).toLocaleString("en")} more in the last second`;
     state.textContent = text;
     // The next second says it again, or brings no more than is shown.
-    setTimeout(() => {
+    clearTimeout(leftOut);
+    leftOut = setTimeout(() => {
       if (state.textContent === text) state.textContent = "Live";
     }, LEFT_OUT_MS);
   },

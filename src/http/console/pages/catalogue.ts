@@ -1,4 +1,4 @@
-import { setApproval } from "../../../catalogue/approve-records.ts";
+import { type Approval, setApproval } from "../../../catalogue/approve-records.ts";
 import { type RecordType, recordTypes } from "../../../catalogue/record-type.ts";
 import { badField, TerminalError } from "../../../errors.ts";
 import {
@@ -43,7 +43,7 @@ function readAsked({ query, refused }: PageRequest) {
   // A form that names no type has been refused for that: any list may stand below.
   const isNamed = refused === undefined ? from.has("type") : isType(from.get("type"));
   const type = isNamed ? typeOf(from) : "event";
-  return { type, isApproved: from.get("view") === "shown", after: textOf(query, "after") };
+  return { type, isApproved: from.get("view") === "shown", after: textOf(from, "after") };
 }
 
 function isType(text: string | null): text is RecordType {
@@ -83,12 +83,17 @@ function deciding(sql: Sql, isApproved: boolean): Action {
     },
     async run({ form }) {
       const [type, asked] = [typeOf(form), idsOf(form)];
-      const approvals = await setApproval(sql, type, { ids: asked, isApproved });
-      const ids = approvals.map(({ id }) => id);
-      if (ids.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
-      const gone = asked.length - ids.length;
+      const seen = isApproved && form.has("seen") ? form.getAll("seen") : undefined;
+      const found = await setApproval(sql, type, { ids: asked, isApproved, seen });
+      if (found.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
+      const isDone = ({ approvedAt }: Approval) => (approvedAt !== null) === isApproved;
+      const ids = found.filter(isDone).map(({ id }) => id);
+      const changed = found.filter((record) => !isDone(record)).map(({ id }) => id);
+      const other = `Changed since you saw it, and so not approved: ${changed.join(", ")}.`;
+      if (ids.length === 0) throw new TerminalError("INVALID_REQUEST", other);
+      const gone = asked.length - found.length;
       return {
-        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : `hidden; ${ids.length === 1 ? "its" : "their"} stars stay`}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}`,
+        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : `hidden; ${ids.length === 1 ? "its" : "their"} stars stay`}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}${changed.length === 0 ? "" : ` ${other}`}`,
         goTo: listPath({ type, isApproved: form.get("view") === "shown" }),
         details: { type, ids },
       };
@@ -134,7 +139,7 @@ function recordsForm(
   asked: Asked,
   records: readonly CatalogueRecord[],
 ): Html {
-  const { isApproved, type } = asked;
+  const { isApproved, type, after } = asked;
   const path = isApproved ? "/catalogue/reject" : "/catalogue/approve";
   const needed = request.lacksRoleFor(path);
   const known: readonly Column<CatalogueRecord>[] = [
@@ -163,7 +168,7 @@ function recordsForm(
   return actionForm(
     request,
     { path, kind: "list" },
-    html`<button hidden name="only"></button><input type="hidden" name="type" value="${type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}">
+    html`<button hidden name="only"></button><input type="hidden" name="type" value="${type}"><input type="hidden" name="view" value="${isApproved ? "shown" : "waiting"}"><input type="hidden" name="after" value="${after}">
 ${list}<div class="row bulk">${isApproved ? rejectChosen() : approveSeveral(records.length)}</div>`,
   );
 }
@@ -188,8 +193,10 @@ function aboutCell(type: RecordType, record: CatalogueRecord, now: number): Html
   return html`${record.about}<details><summary aria-label="The whole record of ${record.name}">The whole record</summary>${wholeRecord(type, record, now)}</details>`;
 }
 
-function choiceCell({ id, name }: CatalogueRecord, isChosen: boolean): Html {
-  return html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">`;
+/** An approval is of the record as it is seen here. */
+function choiceCell({ id, name, revision, approvedAt }: CatalogueRecord, isChosen: boolean): Html {
+  const seen = html`<input type="hidden" name="seen" value="${revision}">`;
+  return html`<input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"${isChosen ? html` checked` : ""}><input type="hidden" name="listed" value="${id}">${approvedAt === null ? seen : ""}`;
 }
 
 function decisionCell({ id, name }: CatalogueRecord, isApproved: boolean): Html {

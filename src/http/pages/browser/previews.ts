@@ -100,6 +100,10 @@ export async function showPreview(
     waitSeconds = isRefusal ? error.retryAfterSeconds : 0;
   }
   // What was written meanwhile is newer: that the star was given, or that there is no vote left.
-  if (place.innerHTML === before) place.replaceChildren(...(given ?? []), text);
+  if (place.innerHTML === before) {
+    if (given === undefined) place.textContent = text;
+    // The keyboard's focus may be on the link that is given.
+    else place.append(text);
+  }
   return waitSeconds === null ? undefined : Math.max(AGAIN_AFTER_MS, waitSeconds * 1_000);
 }

@@ -117,9 +117,12 @@ function replaceAll(fresh: Document, name: string, isNewDay: boolean): void {
 function replaceContent(old: HTMLElement, next: Element | null): void {
   const { activeElement } = document;
   const href = old.contains(activeElement) ? activeElement?.getAttribute("href") : null;
+  const same = () => [...old.querySelectorAll<HTMLElement>(`[href="${CSS.escape(href ?? "")}"]`)];
+  // Several stars may be of one item; newer ones stand above.
+  const fromEnd = same().indexOf(activeElement as HTMLElement) - same().length;
   old.replaceChildren(...(next?.childNodes ?? []));
   if (href == null) return;
-  const link = old.querySelector<HTMLElement>(`[href="${CSS.escape(href)}"]`);
+  const link = same().at(fromEnd);
   const star = old.closest(".item")?.querySelector<HTMLElement>("[data-star]");
   // Who has scrolled elsewhere stays there.
   (link ?? star)?.focus({ preventScroll: true });
