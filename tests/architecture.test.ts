@@ -24,6 +24,7 @@ const rows = [
   ["bounds.ts", "config.ts", "errors.ts", "clock.ts", "log.ts", "metrics.ts", "tracing.ts"],
   [
     "batcher.ts",
+    "counted.ts",
     "load-once.ts",
     "repeated-key.ts",
     "service.ts",

@@ -1,4 +1,5 @@
 import { dayOf } from "../../actors/day.ts";
+import { counted } from "../counted.ts";
 import type { AuditState, Checked } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
 import { compareCounters, compareRankings, cutLists, unlistedItems } from "./compare.ts";
@@ -48,8 +49,11 @@ export async function conclude(
   if (judge.exports === null) doubtMints(state, judge.ownerships);
   const { findings, checked } = state;
   if (checked.beyondFree > 0) {
-    const count = `${checked.beyondFree} wallet-days with more stars than a wallet without a pass has`;
+    const count = `${counted(checked.beyondFree, "wallet-day")} with more stars than a wallet without a pass has`;
     addLine(findings.unprovable, `${count}: only an export says whether a pass was on`);
+  }
+  if (judge.day !== null && checked.days + checked.exports === 0) {
+    addLine(findings.notes, `${judge.day} has no star and no export: nothing of it was judged`);
   }
   const { compared, isAhead } =
     rankings === null ? NOTHING_COMPARED : judgeRankings(state, judge, rankings);

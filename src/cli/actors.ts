@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { withInstants } from "../../actors/day.ts";
+import { counted } from "../counted.ts";
 import { actorBody } from "../hosting/actor-body.ts";
 import { ACTOR_TYPES, type ActorName, parseActorName } from "../hosting/actor-name.ts";
 import { listActors } from "../hosting/list-actors.ts";
@@ -62,7 +63,7 @@ function replayText({ id, equal, differences, rules, replayed }: Replay): string
   if (!equal) return [`${id} differs from its journal:`, ...differences].join("\n  ");
   if (replayed.version === 0) return `${id} has no star in the journal: is it the one you mean?`;
   const decided = `decided under rules ${rules.join(", ")}`;
-  return `${id} equals its journal: ${replayed.state}, ${replayed.version} stars, ${decided}`;
+  return `${id} equals its journal: ${replayed.state}, ${counted(replayed.version, "star")}, ${decided}`;
 }
 
 export const subcommand = defineCommand({ subCommands: { list, show, replay } });

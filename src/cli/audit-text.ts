@@ -9,7 +9,7 @@ export function auditText(conclusion: Shown): string {
   return [
     conclusion.ok
       ? "Everything that was checked holds."
-      : `${conclusion.mismatchCount} mismatches.`,
+      : `Mismatches: ${conclusion.mismatchCount}.`,
     checkedTable(conclusion),
     topicsTable(conclusion),
     kindsTable(conclusion),

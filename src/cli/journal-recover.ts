@@ -1,5 +1,6 @@
 import { openExportSource } from "../audit/export-source.ts";
 import { COLLECTION_SETTINGS } from "../config.ts";
+import { counted } from "../counted.ts";
 import { exportSettings } from "../journal/export-settings.ts";
 import { refuseSwapped } from "../publishing/check-topic.ts";
 import { RECOVERY_LOCK } from "../publishing/journal-behind.ts";
@@ -112,7 +113,7 @@ const HOW = { name: "journal.recover", subject: "journal" };
 
 function endOf({ written, recovered, adopted, conflicts }: Recovered) {
   return {
-    notice: written ? `${recovered} stars recovered.` : "Nothing was written.",
+    notice: written ? `${counted(recovered, "star")} recovered.` : "Nothing was written.",
     details: { written, recovered, adopted, conflicts },
   };
 }
@@ -136,7 +137,7 @@ function recoveredText(report: Recovered): string {
   const days = (what: string, list: readonly string[]): string[] =>
     list.length === 0 ? [] : [`${what}: ${list.join(", ")}`];
   return [
-    `${did}${recovered} stars recovered, ${adopted} adopted, ${conflicts} conflicts`,
+    `${did}${counted(recovered, "star")} recovered, ${adopted} adopted, ${counted(conflicts, "conflict")}`,
     ...days("final with their old hash", report.exact),
     ...days("final with a new hash; the chain breaks after them", report.renewed),
     ...report.ignored.map((line) => `ignored: ${line}`),

@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { counted } from "../counted.ts";
 import { acceptLoss, journalStatus } from "../publishing/journal-behind.ts";
 import { needed } from "./arguments.ts";
 import { act, withDatabase } from "./database.ts";
@@ -13,7 +14,7 @@ const status = command({
     return [
       lost === 0
         ? "the journal holds every star that its topics hold"
-        : `the journal lacks ${lost} stars that are on its topics; no star is accepted until ` +
+        : `the journal lacks ${counted(lost, "star")} that its topics hold; no star is accepted until ` +
           "`starboard journal recover` or `starboard journal accept-loss`",
       ...(topics.length === 0 ? [] : [table(topics, columns)]),
     ].join("\n");
@@ -29,12 +30,12 @@ const accept = command({
     if (reason.trim() === "") throw new Error("--reason is empty");
     const how = { name: "journal.accept-loss", subject: "journal", reason };
     const accepted = await act(how, acceptLoss, (accepted) => ({
-      notice: `${accepted} messages have no star in this journal.`,
+      notice: `${counted(accepted, "message")} without a star in this journal.`,
       details: { accepted },
     }));
     return { accepted, reason };
   },
-  text: ({ accepted }) => `${accepted} messages are known to have no star in this journal`,
+  text: ({ accepted }) => `${counted(accepted, "message")} known to have no star in this journal`,
 });
 
 export const subcommand = defineCommand({

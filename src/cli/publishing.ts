@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { counted } from "../counted.ts";
 import { TerminalError } from "../errors.ts";
 import { publishingBody, publishingState } from "../publishing/publishing-state.ts";
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
@@ -25,7 +26,7 @@ const status = command({
       detail: "detail",
     });
     return [
-      `${pending} stars wait to be published${age}; ${findings} open findings`,
+      `${counted(pending, "star")} to be published${age}; ${counted(findings, "open finding")}`,
       ...alarms.map(({ kind, subject, detail }) => `ALARM ${kind} ${subject} ${detail}`),
       ...(lastFindings.length === 0 ? [] : [found]),
     ].join("\n");

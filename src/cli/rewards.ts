@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { isDay } from "../../actors/day.ts";
+import { counted } from "../counted.ts";
 import { silentLogger } from "../log.ts";
 import { reofferDay } from "../upkeep/offer-rewards.ts";
 import { openRewardsQueue } from "../upkeep/rewards-queue.ts";
@@ -30,7 +31,7 @@ const reoffer = command({
       await queue.close();
     }
   },
-  text: ({ day, offered }) => `${offered} stars of ${day} offered again`,
+  text: ({ day, offered }) => `${counted(offered, "star")} of ${day} offered again`,
 });
 
 export const subcommand = defineCommand({ subCommands: { reoffer } });

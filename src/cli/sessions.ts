@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { counted } from "../counted.ts";
 import { TerminalError } from "../errors.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
@@ -22,7 +23,7 @@ const revoke = command({
     );
     return { wallet, revoked };
   },
-  text: ({ wallet, revoked }) => `ended ${revoked} sessions of ${wallet}`,
+  text: ({ wallet, revoked }) => `ended ${counted(revoked, "session")} of ${wallet}`,
 });
 
 export const subcommand = defineCommand({ subCommands: { revoke } });

@@ -1,3 +1,4 @@
+import { counted } from "../counted.ts";
 import { runLong, runStatement, type Sql } from "../store/postgres.ts";
 
 /** How far a topic was read, and what of it the journal lacks. */
@@ -49,7 +50,7 @@ export async function mayLackStars(sql: Sql): Promise<boolean> {
 
 /** What the alarm `journal-behind` says, from any process. */
 export function behindDetail(lost: number): string {
-  return `the journal lacks ${lost} stars that are on the topics`;
+  return `the journal lacks ${counted(lost, "star")} that its topics hold`;
 }
 
 /** The same, topic by topic. */

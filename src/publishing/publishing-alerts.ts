@@ -1,3 +1,4 @@
+import { counted } from "../counted.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { StandingAlarm } from "./alarms.ts";
@@ -99,7 +100,8 @@ export function createPublishingAlerts(
       metrics.publishingPending.set(pending);
       metrics.publishingOldestPending.set(oldestPendingSeconds ?? 0);
       if ((oldestPendingSeconds ?? 0) <= OVERDUE_SECONDS) clear("overdue");
-      else raise("overdue", `the oldest of ${pending} stars waits for more than a minute`);
+      else
+        raise("overdue", `the oldest of ${counted(pending, "star")} waits for more than a minute`);
     },
   };
 }

@@ -64,7 +64,7 @@ function numbers(sql: Sql) {
 
 const count = z.number();
 /** Epoch milliseconds; any that a date can have. */
-export const instant = count.refine((at) => !Number.isNaN(new Date(at).getTime()));
+export const epochMs = count.refine((at) => !Number.isNaN(new Date(at).getTime()));
 
 /** What a run found on one mint. A dry run's is kept where others may write: read back by this. */
 export const checkedMintRow = z.object({
@@ -112,8 +112,8 @@ export const releasedNft = z.object({
   owner: z.string().nullable(),
   deleted: z.boolean(),
   /** When the collection's reading started, and the NFT's own. */
-  listedAt: instant,
-  readAt: instant,
+  listedAt: epochMs,
+  readAt: epochMs,
 });
 export type ReleasedNft = Readonly<z.output<typeof releasedNft>>;
 

@@ -100,10 +100,12 @@ export async function ensureStarPartitions(sql: Sql, day: string): Promise<void>
  *   because migrations only add), or `other` (an applied file differs from this build's)
  */
 export async function schemaState(sql: Sql): Promise<"current" | "old" | "newer" | "other"> {
-  const [there] = await sql<
-    { table: string | null }[]
-  >`select to_regclass(${SCHEMA_TABLE})::text as table`;
-  if (!there?.table) return "old";
+  const [there] = await sql<{ isOurs: boolean }[]>`
+    select count(*) filter (where attname in ('version', 'md5')) = 2 as "isOurs"
+    from pg_attribute where attrelid = to_regclass(${SCHEMA_TABLE}) group by attrelid`;
+  if (there === undefined) return "old";
+  // Tools of other products call their table so too.
+  if (!there.isOurs) return "other";
   const rows = await sql<{ version: number; md5: string | null }[]>`
     select version::int, md5 from ${sql(SCHEMA_TABLE)} where version > 0`;
   const applied = new Map(rows.map(({ version, md5 }) => [version, md5]));

@@ -20,11 +20,6 @@ export function wrong(message: string, fix: string, since: number | null = null)
   return { message, fix, since };
 }
 
-/** A count with its noun: `1 star`, `2 stars`. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
 /** A setting that a check cannot do without. */
 export function unset(setting: string): Finding {
   return wrong(`${setting} is not set`, `set ${setting}; docs/configuration.md says what it is`);

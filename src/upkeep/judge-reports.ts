@@ -1,6 +1,7 @@
+import { counted } from "../counted.ts";
 import { hbarText } from "../ledger/operator-account.ts";
 import type { KnownProcess, ServiceProcess, Trouble } from "../store/service-report.ts";
-import { counted, type Finding, well, wrong } from "./finding.ts";
+import { type Finding, well, wrong } from "./finding.ts";
 import { daysLeft, starsLeft } from "./operator-balance.ts";
 
 /** Reports that did not come, six in a row. */
@@ -126,8 +127,9 @@ function judgeBalance(atWork: readonly KnownProcess[]): Finding {
   const operator = newest?.report.operator;
   if (!operator) return well("no worker has reported it yet");
   const days = daysLeft(operator);
-  const rest = `${starsLeft(operator).toLocaleString("en-US")} stars${days === null ? "" : `, ${Math.floor(days).toLocaleString("en-US")} days at the last day's pace`}`;
-  const message = `${operator.account} holds ${hbarText(operator.balance)}: ${rest}`;
+  const pace = days === null ? "" : `, ${counted(Math.floor(days), "day")} at the last day's pace`;
+  const stars = counted(starsLeft(operator), "star");
+  const message = `${operator.account} holds ${hbarText(operator.balance)}: ${stars}${pace}`;
   if (operator.lowSince === null) return well(message);
   return wrong(message, `send HBAR to ${operator.account}`, operator.lowSince);
 }

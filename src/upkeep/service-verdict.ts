@@ -1,4 +1,5 @@
 import { DAY_MS, type Day, dayOf, endOfDay, instant, startOfDay } from "../../actors/day.ts";
+import { counted } from "../counted.ts";
 import { RetryableError } from "../errors.ts";
 import { type ExportAlarms, exportAlarms, lastFinalDay } from "../journal/export-days.ts";
 import { type PublishingState, publishingState } from "../publishing/publishing-state.ts";
@@ -6,7 +7,7 @@ import { oldestOpenFinding } from "../publishing/reconciliation-findings.ts";
 import { type ListedCheck, listChecks } from "../reads/console-holdings.ts";
 import { readDatabaseClock, type Sql } from "../store/postgres.ts";
 import { type KnownProcess, readProcesses } from "../store/service-report.ts";
-import { counted, type Finding, well, wrong } from "./finding.ts";
+import { type Finding, well, wrong } from "./finding.ts";
 import { atWorkOf, judgePostgresAway, judgeReports, sinceOf } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
 import { type VerdictCheck, verdictCheck } from "./verdict-check.ts";

@@ -461,6 +461,8 @@ test("one day alone", async () => {
   assert.equal(checked.eventStars + checked.assetStars, stars);
   assert.ok(unprovable.some((line) => line.startsWith("weights on forever mints: ")));
   assert.equal(checked.messages, world.stars.length);
+  const none = await auditWorld(world, { day: "2999-01-01" });
+  assert.deepEqual(none.notes, ["2999-01-01 has no star and no export: nothing of it was judged"]);
 });
 
 test("a project that only an export of another day names by its ledger id is unproved", async () => {

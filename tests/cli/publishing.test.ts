@@ -23,12 +23,12 @@ const run = (...args: readonly string[]) => runCli(publishingCommand, args);
 const NONE = "01a00000-0000-7000-8000-000000000000";
 
 test("status shows what waits and what differs; resolve sets a finding aside, once", async () => {
-  assert.match((await run("status")).stdout, /^0 stars wait to be published; 0 open findings\n$/);
+  assert.match((await run("status")).stdout, /^0 stars to be published; 0 open findings\n$/);
   await boxStar(sql, "event", Date.now());
   const [finding] = await sql<{ id: number }[]>`
     insert into publishing_finding (kind, topic_id, sequence_number, detail)
     values ('foreign', '0.0.7', 3, 'transaction 0.0.9@1.000000000') returning id`;
-  assert.match((await run("status")).stdout, /^1 stars wait.*1 open findings\nid .*\n.*0\.0\.7 #3/);
+  assert.match((await run("status")).stdout, /^1 star to be.*1 open finding\nid .*\n.*0\.0\.7 #3/);
   const state = JSON.parse((await run("status", "--json")).stdout);
   assert.deepEqual([state.pending, state.findings, state.alarms], [1, 1, []]);
   const id = String(finding?.id);

@@ -65,7 +65,7 @@ test("while the journal is behind no star is admitted; accepting the loss ends i
   assert.equal(codeOf(), "JOURNAL_BEHIND");
   const alarms = () => listAlarms(rig.sql);
   await until("the alarm", async () => (await alarms())[0]?.reason === "journal-behind");
-  assert.match((await alarms())[0]?.detail ?? "", /lacks 1 stars/);
+  assert.match((await alarms())[0]?.detail ?? "", /lacks 1 star that/);
   const { checks } = await readVerdict(rig.sql);
   for (const name of ["alarms", "findings"]) {
     assert.match(checks.find((check) => check.name === name)?.fix ?? "", /journal recover/, name);

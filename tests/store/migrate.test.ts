@@ -81,6 +81,13 @@ test("starboard migrate refuses a database of another build", async ({ url, sql 
   assertRefused(refused, "go on with the build that made it, or create an empty one (`createdb");
 });
 
+test("a table of that name by another product's tool is no older build's", async ({ url, sql }) => {
+  await sql`drop table schema_version`;
+  assert.equal(await schemaState(sql), "old");
+  await sql`create table schema_version (version text, description text)`;
+  await assert.rejects(migrate(url), OtherBuildError);
+});
+
 test("starboard migrate refuses a database that cannot hold every character, and leaves it as it is", async ({
   url,
   sql,

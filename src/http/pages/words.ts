@@ -64,8 +64,9 @@ export function wouldCarry(
   if (spent <= 0) return sum;
   const when = scope === "forever-mint" ? "already" : "today";
   const held = votingPower - base - collectionB;
+  const before = held - collectionA;
   return base > 0 && collectionB > 0
-    ? `${sum} ${held - collectionA} of your ${held} NFTs have counted here ${when}.`
+    ? `${sum} ${before} of your ${counted(held, "NFT")} ${before === 1 ? "has" : "have"} counted here ${when}.`
     : `${sum} ${spent} of your power of ${votingPower} has counted here ${when}.`;
 }
 

@@ -75,7 +75,7 @@ function operation(row: Endpoint, { json, reply }: Bodies, baseUrl: string): Jso
           Allow: textHeader("GET"),
         }),
         429: plain(
-          "More than 100 requests per minute of one client.",
+          "More requests of one client in 60 s than `RateLimit-Policy` says: 100, unless this service sets another number.",
           standingReply("RATE_LIMITED").text,
           waitHeader,
         ),

@@ -1,4 +1,5 @@
 import { ConfigurationError, type Settings } from "../../config.ts";
+import { counted } from "../../counted.ts";
 import { askNodes } from "../../ledger/consensus-nodes.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { hbarText, readOperatorAccount } from "../../ledger/operator-account.ts";
@@ -148,7 +149,7 @@ export async function checkBalance(settings: Settings, mirror: MirrorNode): Prom
     );
   }
   const stars = starsLeft(account);
-  const message = `${id} holds ${hbarText(account.balance)}, a message costs ${hbarText(account.perMessage)}: enough for ${stars.toLocaleString("en-US")} stars`;
+  const message = `${id} holds ${hbarText(account.balance)}, a message costs ${hbarText(account.perMessage)}: enough for ${counted(stars, "star")}`;
   return stars < STARS_LEFT_MIN ? wrong(message, `send HBAR to ${id}`) : well(message);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
-import { checkedMintRow, instant, releasedNft } from "../../reads/console-holdings.ts";
+import { checkedMintRow, epochMs, releasedNft } from "../../reads/console-holdings.ts";
 import { every } from "../../service.ts";
 import { type Redis, runCommand } from "../../store/redis.ts";
 import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
@@ -9,7 +9,7 @@ import { createHoldingsCheck, type HoldingsCheckDeps } from "./check.ts";
 const keptDryRun = z.object({
   state: z.enum(["running", "done", "failed"]),
   operator: z.string(),
-  startedAt: instant,
+  startedAt: epochMs,
   report: z
     .object({
       mints: z.array(checkedMintRow).readonly(),

@@ -61,7 +61,15 @@ test("a dry run that others forged in Redis is none", async ({ service, operator
   await until("Redis is there", () => redis.isReady);
   const run = { state: "done", operator: "Eve", startedAt: 1, report: { mints: [], releases: [] } };
   const html = { isEscaped: true, toString: "<script>" };
-  for (const forged of ["{", "7", { ...run, startedAt: 1e300 }, { ...run, operator: html }]) {
+  const mint = { event: "mint", kept: 1, removed: 0, weight: 0, open: 1, deferred: [{}] };
+  const inside = { ...run, report: { mints: [mint], releases: [] } };
+  for (const forged of [
+    "{",
+    "7",
+    { ...run, startedAt: 1e300 },
+    { ...run, operator: html },
+    inside,
+  ]) {
     const text = typeof forged === "string" ? forged : JSON.stringify(forged);
     await redis.set("starboard:console:holdings-dry-run", text);
     const page = await operator.get("/ops/holdings/now");

@@ -89,6 +89,11 @@ test("what a star would carry, and why, in one line", () => {
     wouldCarry({ votingPower: 18, weight: 11, breakdown: some }, "event-day"),
     "Would carry 11: base 1, A 5, B 5. 7 of your 12 NFTs have counted here today.",
   );
+  const one = { base: 1, collectionA: 0, collectionB: 5 };
+  assert.equal(
+    wouldCarry({ votingPower: 7, weight: 6, breakdown: one }, "event-day"),
+    "Would carry 6: base 1, A 0, B 5. 1 of your 1 NFT has counted here today.",
+  );
   // A later version of the rules may give another bonus.
   const more = { base: 1, collectionA: 5, collectionB: 7 };
   assert.equal(

@@ -5,6 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { DAY_MS } from "../../../actors/day.ts";
 import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { type Logger, silentLogger } from "../../../src/log.ts";
 import type { Redis } from "../../../src/store/redis.ts";
@@ -331,26 +332,35 @@ test("a dry run that a stop of its process cuts short has failed: what it did no
   assert.deepEqual([state, report], ["failed", null]);
 });
 
-test("a check that a stop of its process cuts short leaves its parts open, and warns of nothing", async ({
+test("a stop of its process leaves parts of a check open: it warns of those that no start goes on with", async ({
   stage,
 }) => {
   await stage.star(await stage.wallet(1));
+  await stage.check().runDue();
+  stage.clock.shiftMs += DAY_MS;
   const said: string[] = [];
   const note = (level: string) => (_facts: unknown, text: string) => said.push(`${level} ${text}`);
   const log: Logger = Object.assign(Object.create(silentLogger), {
     info: note("info"),
     warn: note("warn"),
   });
-  const stop = gate();
-  const check = stage.check({ log, failpoint: stop.pass });
-  const running = check.runNow();
-  await stop.arrival;
-  const closing = check.close();
-  stop.open();
-  const [{ deferred }] = await Promise.all([running.then(stage.report).then(brief), closing]);
-  assert.ok(deferred.length > 0);
-  assert.deepEqual([...new Set(said)], ["info forever mints were checked"]);
-  assert.deepEqual(brief(await stage.checkNow()).deferred, []);
+  const stopAmid = async (how: "runDue" | "runNow") => {
+    const stop = gate();
+    const check = stage.check({ log, failpoint: stop.pass });
+    const running = check[how]();
+    await stop.arrival;
+    const closing = check.close();
+    stop.open();
+    await Promise.all([running, closing]);
+    return [...new Set(said.splice(0))];
+  };
+  assert.deepEqual(await stopAmid("runNow"), ["warn forever mints were checked"]);
+  assert.deepEqual(await stopAmid("runDue"), ["info forever mints were checked"]);
+  stage.clock.shiftMs += DAY_MS / 24;
+  const due = await stage.check().runDue();
+  assert.ok(due.kind === "checked");
+  assert.deepEqual(brief(await stage.report(due.run)).deferred, []);
+  stage.clock.shiftMs = 0;
 });
 
 test("with nothing that counts, the mirror node is not even asked", async () => {

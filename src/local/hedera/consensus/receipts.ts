@@ -7,6 +7,7 @@ import type { Nanos } from "../timestamps.ts";
 /** How a transaction ended, as far as the network shows it to its sender. */
 export interface Receipt {
   readonly status: ResponseCode;
+  /** Number of the topic created. */
   readonly topic?: number;
   /** Set for a message. */
   readonly sequence?: number;
