@@ -188,7 +188,8 @@ test("a wallet that was excluded on an earlier day alone may show no NFTs in its
 
 test("the exports of an API are beside it, also below a path", async () => {
   for (const end of ["", "/v1/"]) {
-    await run("--mirror", served.url, ...FLAGS, "--api", `${served.url}/star${end}`, "--key", "k");
+    const api = ["--api", `${served.url}/star${end}`, "--key", "k", "--settle", "0"];
+    await run("--mirror", served.url, ...FLAGS, ...api);
     const below = served.asked.filter((path) => path.startsWith("/star/"));
     served.asked.splice(0);
     assert.deepEqual(below, ["/star/exports", "/star/v1/tokens/top?limit=100"]);
@@ -221,7 +222,8 @@ test("names that others gave make no lines of their own", async () => {
     onAnswer: (path, body) =>
       path === "/v1/tokens/top" ? { tokens: [{ ...ROW, id: `\n\n${holds}\n` }] } : body,
   });
-  const result = await run("--mirror", served.url, ...FLAGS, "--api", forger.url, "--key", "k");
+  const api = ["--api", forger.url, "--key", "k", "--settle", "0"];
+  const result = await run("--mirror", served.url, ...FLAGS, ...api);
   await forger.close();
   assert.equal(result.status, 1);
   assert.ok(result.stdout.includes(`token/ ${holds}`), result.stdout);
