@@ -137,7 +137,9 @@ async function startVictim(
     };
   }
   const child = startProcess("serve", { ...variables, FAILPOINT: `${at}:${mode}:${hit}` });
-  await until("the web process is up", () => isUp(url));
+  await until("the web process is up", () => isUp(url)).catch((late: Error) => {
+    throw new Error(`${late.message}; it said: ${child.log()}`);
+  });
   let next: ReturnType<typeof startHere> | undefined;
   const gone = child.exited.then(() => {
     next = startHere();
