@@ -163,7 +163,7 @@ async function makePass(deps: CheckDeps, run: CheckRun): Promise<number> {
     deferred += found.deferred.length;
   }
   const { id, day, kind, passes } = run;
-  // What a stop leaves open of a day's check the next start goes on with; nobody does with one by hand.
+  // The next start goes on with a day's check that a stop left open, but not with one by hand.
   const isResumed = deps.signal.aborted && kind === "scheduled";
   deps.log[deferred === 0 || isResumed ? "info" : "warn"](
     { run: id, day, kind, passes, mints: open.length, removed, deferred },
