@@ -1,10 +1,10 @@
+import { counted } from "../../counted.ts";
 import { accountNumber } from "../../journal/star-record.ts";
 import { readLeaderboard, readStanding, type Standing } from "../../reads/leaderboard.ts";
 import { html, number, table } from "../console/markup.ts";
 import type { Page } from "./page.ts";
 import type { Reading } from "./reading.ts";
 import { name, time } from "./text.ts";
-import { counted } from "./words.ts";
 
 const SHOWN_MAX = 100;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { counted } from "../../counted.ts";
 import { isEntityId } from "../../ledger/entity-id.ts";
 import { readItem } from "../../reads/directory-items.ts";
 import {
@@ -24,7 +25,6 @@ import { type Item, itemHead, itemList, windowFacts } from "./items.ts";
 import type { Page } from "./page.ts";
 import { found, type Reading, readFilters } from "./reading.ts";
 import { dollars, name } from "./text.ts";
-import { counted } from "./words.ts";
 
 /** A token in a list, and at the head of its page. */
 export function tokenItem({

@@ -1,8 +1,9 @@
 import type { Scope } from "../../../actors/scope.ts";
+import { counted } from "../../counted.ts";
 
 /**
  * What the pages say of votes and time, for the server that draws a page first and for the scripts
- * that keep it true. It imports nothing but a type.
+ * that keep it true. Browsers load what it imports.
  */
 
 const MINUTE_MS = 60_000;
@@ -12,10 +13,6 @@ const DAY_MS = 86_400_000;
 export function nextMidnight(now: number): number {
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS;
 }
-
-/** `1 star`, `2 stars` */
-export const counted = (count: number, word: string): string =>
-  `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 /** `5 hours 12 minutes`, `1 minute`, `less than a minute`. */
 export function timeLeft(ms: number): string {

@@ -1,12 +1,12 @@
 import { voteLimit } from "../../../../actors/allowance.ts";
 import { endOfDay, startOfDay } from "../../../../actors/day.ts";
 import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
+import { counted } from "../../../counted.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
-import { counted } from "../../pages/words.ts";
 import { onExplorer, starLink } from "../links.ts";
 import {
   badge,

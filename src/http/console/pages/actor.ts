@@ -1,10 +1,10 @@
+import { counted } from "../../../counted.ts";
 import { TerminalError } from "../../../errors.ts";
 import { actorWithHistory } from "../../../hosting/actor-body.ts";
 import { type ActorName, formatActorName, parseActorName } from "../../../hosting/actor-name.ts";
 import { type Replay, replayActor } from "../../../hosting/replay-actor.ts";
 import { refuseOtherKind } from "../../../hosting/show-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
-import { counted } from "../../pages/words.ts";
 import { copyable } from "../links.ts";
 import { badge, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";

@@ -92,8 +92,17 @@ function deciding(sql: Sql, isApproved: boolean): Action {
       const other = `Changed since you saw it, and so not approved: ${changed.join(", ")}.`;
       if (ids.length === 0) throw new TerminalError("INVALID_REQUEST", other);
       const gone = asked.length - found.length;
+      const [those, whose] =
+        ids.length === 1 ? [`${ids[0]} is`, "its"] : [`${number(ids.length)} records are`, "their"];
+      const notice = [
+        isApproved
+          ? `${those} shown and can be starred now.`
+          : `${those} hidden; ${whose} stars stay.`,
+        gone === 0 ? "" : `${number(gone)} could not be found.`,
+        changed.length === 0 ? "" : other,
+      ];
       return {
-        notice: `${ids.length === 1 ? `${ids[0]} is` : `${number(ids.length)} records are`} ${isApproved ? "shown and can be starred now" : `hidden; ${ids.length === 1 ? "its" : "their"} stars stay`}.${gone === 0 ? "" : ` ${number(gone)} could not be found.`}${changed.length === 0 ? "" : ` ${other}`}`,
+        notice: notice.filter(Boolean).join(" "),
         goTo: listPath({ type, isApproved: form.get("view") === "shown" }),
         details: { type, ids },
       };

@@ -1,4 +1,5 @@
 import { dayOf } from "../../../../actors/day.ts";
+import { counted } from "../../../counted.ts";
 import { TerminalError } from "../../../errors.ts";
 import { type ListedActor, listActors } from "../../../hosting/list-actors.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
@@ -6,7 +7,6 @@ import { isEntityId } from "../../../ledger/entity-id.ts";
 import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import { listStars } from "../../../reads/list-stars.ts";
-import { counted } from "../../pages/words.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   ago,

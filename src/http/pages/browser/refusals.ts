@@ -1,3 +1,4 @@
+import { counted } from "../../../counted.ts";
 import { timeLeft } from "../words.ts";
 
 /** What the service says beside a code; see the contract's table of refusals. */
@@ -82,7 +83,5 @@ export function refusalSentence(refusal: Refusal, now: number): string {
 
 function soonOf({ retryAfterSeconds }: Refusal): string {
   const seconds = Math.max(1, Math.ceil(retryAfterSeconds ?? 1));
-  return seconds < 120
-    ? `in ${seconds} second${seconds === 1 ? "" : "s"}`
-    : `in ${timeLeft(seconds * 1_000)}`;
+  return `in ${seconds < 120 ? counted(seconds, "second") : timeLeft(seconds * 1_000)}`;
 }
