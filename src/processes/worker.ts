@@ -120,8 +120,9 @@ export async function startWorker(
     const port = await openPort({ ...outside, settings, redis, isDraining: () => isDraining });
     return { url: port?.url ?? null, close: () => close(port) };
   } catch (error) {
-    // A port that is taken: what is at work already gives back the stars that it holds.
-    await close();
+    // A port that is taken: what is at work already gives back the stars that it holds. Where that
+    // fails too, the port is what an operator must hear of.
+    await close().catch(() => undefined);
     throw error;
   }
 }
