@@ -220,4 +220,19 @@ test("a contract is distinguished from an account", async () => {
   assert.equal(asked, "/api/v1/contracts/0.0.1001");
 });
 
+for (const [name, body, read] of [
+  ["message of its topic", messageRow(6), (mirror) => mirror.topicMessage(TOPIC, 5)],
+  [
+    "topic's message",
+    messageRow(5, { topic_id: "0.0.7002" }),
+    (mirror) => mirror.topicMessage(TOPIC, 5),
+  ],
+  ["topic", topicBody, (mirror) => mirror.topic("0.0.7002")],
+  ["contract", { contract_id: "0.0.1002" }, (mirror) => mirror.isContract("0.0.1001")],
+] as [string, unknown, (mirror: MirrorNode) => Promise<unknown>][]) {
+  test(`an answer about another ${name} is refused`, async () => {
+    await assert.rejects(answeredWith(body, read), { fault: "schema" });
+  });
+}
+
 test.run();
