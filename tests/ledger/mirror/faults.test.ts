@@ -116,7 +116,7 @@ test("a reader that gives up is answered at once, and the node is not blamed", a
   });
 });
 
-for (const [name, reply] of [
+const PASSING: readonly [string, Reply][] = [
   ["429 as HTML", busyHtml],
   ["500", sends(500, "")],
   ["502 as HTML", sends(502, "<html>")],
@@ -130,22 +130,30 @@ for (const [name, reply] of [
       setImmediate(() => response.destroy());
     },
   ],
-] as [string, Reply][]) {
+];
+for (const [name, reply] of PASSING) {
   test(`${name} is asked again, and the answer then given counts`, async () => {
     await withStubs([inSequence(reply, reply, ANSWERS)], async (mirror, [stub]) => {
       assert.deepEqual(await serialsOf(mirror, WALLET, A, { deadlineMs: 2_500 }), [1, 2, 3]);
       assert.equal(stub.asked.length, 3);
     });
   });
-
-  test(`${name} again and again is asked again until the deadline, and then that error`, async () => {
-    await withStubs([reply], async (mirror, [stub]) => {
-      const fault = /429|50\d/.test(name) ? "busy" : "network";
-      await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs: 400 }), faultOf(fault));
-      assert.ok(stub.asked.length > 5, `${stub.asked.length} attempts`);
-    });
-  });
 }
+
+test("what fails again and again is asked again until the deadline, and then that is the error", async () => {
+  const deadlineMs = 1_500;
+  const failing = PASSING.map(([name, reply]) =>
+    withStubs([reply], async (mirror, [stub]) => {
+      const fault = /429|50\d/.test(name) ? "busy" : "network";
+      const startedAt = performance.now();
+      await assert.rejects(serialsOf(mirror, WALLET, A, { deadlineMs }), faultOf(fault), name);
+      assert.ok(performance.now() - startedAt > deadlineMs - 50, `${name}: given up early`);
+      // How many attempts fit in is up to the machine.
+      assert.ok(stub.asked.length > 1, `${name}: asked once`);
+    }),
+  );
+  await Promise.all(failing);
+});
 
 test("a port without a listener is an error", async () => {
   const server = createServer().listen(0, "127.0.0.1");
@@ -312,9 +320,11 @@ test("an answer about something else is refused", async () => {
   await withStubs([(response) => sendJson(response, 200, account)], (mirror) =>
     assert.rejects(mirror.account(WALLET), faultOf("schema")),
   );
-  await withStubs([(response) => sendJson(response, 200, nftRow(2))], (mirror) =>
-    assert.rejects(mirror.nft(A, 1), faultOf("schema")),
-  );
+  for (const other of [nftRow(2), nftRow(1, { token_id: "0.0.5002" })]) {
+    await withStubs([(response) => sendJson(response, 200, other)], (mirror) =>
+      assert.rejects(mirror.nft(A, 1), faultOf("schema")),
+    );
+  }
 });
 
 test("nothing that is not a canonical id is put into a path", async () => {
