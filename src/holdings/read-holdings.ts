@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import { MirrorError, type MirrorFault } from "../ledger/mirror/error.ts";
 import { isBehind } from "../ledger/mirror/is-behind.ts";
+import type { OneNode } from "../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { MirrorNft } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
@@ -59,15 +60,18 @@ export function createHoldingsReader({
   const hasTaken = async (wallet: string, { collection, serial, since }: CountedNft) => {
     const endsAt = performance.now() + deadlineMs;
     const limits = () => ({ deadlineMs: Math.max(1, endsAt - performance.now()) });
-    const ask = () => mirror.nft(collection === "A" ? collectionA : collectionB, serial, limits());
+    const token = collection === "A" ? collectionA : collectionB;
+    const ask = (oneNode?: OneNode) => mirror.nft(token, serial, { ...limits(), oneNode });
     const isHeld = (nft: MirrorNft | null): nft is MirrorNft => {
       return nft !== null && !nft.deleted && nft.owner === wallet;
     };
     const seen = await ask();
     if (!isHeld(seen)) return false;
     if (seen.changedAt === null || msOf(seen.changedAt) >= since) return true;
-    // Asked before the NFT: what is read later is at least as new.
-    return !(await isBehind({ mirror, clock }, since, limits())) && isHeld(await ask());
+    // Asked before the NFT, and of the same node: what is read later is at least as new.
+    const oneNode: OneNode = {};
+    const limited = { ...limits(), oneNode };
+    return !(await isBehind({ mirror, clock }, since, limited)) && isHeld(await ask(oneNode));
   };
 
   return {

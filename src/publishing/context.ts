@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Failpoint } from "../failpoint.ts";
+import type { OneNode } from "../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import type { LedgerClock } from "./ledger-clock.ts";
@@ -26,10 +27,11 @@ export interface PublishContext {
   /**
    * Reads a topic to the end it has now or later, one of earlier settings too.
    *
+   * @param oneNode where the end is that of the node which other reads are of
    * @returns false when there was a gap, or the publisher closes before it
    * @throws MirrorError, or RetryableError when Postgres is away
    */
-  readonly readToEnd: (topicId: string) => Promise<boolean>;
+  readonly readToEnd: (topicId: string, oneNode?: OneNode) => Promise<boolean>;
   /** Runs a call to a consensus node when there is room for one. */
   readonly call: <T>(request: () => Promise<T>) => Promise<T>;
   readonly wait: Wait;

@@ -1,3 +1,4 @@
+import type { ReadLimits } from "../ledger/mirror/limits.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import type { Attempt } from "./attempt.ts";
 import { countAbsence, type GivenUp } from "./attempts.ts";
@@ -34,7 +35,8 @@ const READ = { deadlineMs: 5_000, background: true } as const;
  * without a gap up to there: the reading itself finds that (`read_topic_on`). Or a row of the
  * transaction with another result, save those of `NO_PROOF`, or with SUCCESS but of something that
  * is no message on our topic. Or, on a quiet topic, three rounds: a block past the id's time by a
- * minute, then the topic read to its end, then no SUCCESS row.
+ * minute, then the topic read to its end, then no SUCCESS row, all by one mirror node: another
+ * one may be behind, however far the first has come.
  *
  * @throws MirrorError, or RetryableError when Postgres is away
  */
@@ -42,17 +44,18 @@ export async function proveAbsence(context: PublishContext, attempt: Attempt): P
   const known = await readTransaction(context, attempt);
   if (known.kind !== "open") return known;
   const { mirror, outbox, failpoint } = context;
-  const block = await mirror.newestBlock(READ);
+  const read = { ...READ, oneNode: {} };
+  const block = await mirror.newestBlock(read);
   const validUntil = attempt.signed?.validUntil ?? attempt.validStart;
   const needed = validUntil + QUIET_MARGIN;
   if (block === null || parseTimestamp(block.to) < needed) {
     return { kind: "open", why: "the mirror node has not come far enough past its time" };
   }
-  if (!(await context.readToEnd(attempt.topicId))) {
+  if (!(await context.readToEnd(attempt.topicId, read.oneNode))) {
     return { kind: "open", why: "the mirror node shows the topic with a gap" };
   }
   // Asked again, after the topic: what the topic lacked may have been just behind its end.
-  const again = await readTransaction(context, attempt);
+  const again = await readTransaction(context, attempt, read);
   if (again.kind !== "open") return again;
   await failpoint("pub.mirror_checked");
   const rounds = await countAbsence(outbox, attempt, QUIET_ROUND_APART_MS);
@@ -65,8 +68,9 @@ export async function proveAbsence(context: PublishContext, attempt: Attempt): P
 export async function readTransaction(
   { mirror }: Pick<PublishContext, "mirror">,
   { transactionId, topicId }: Attempt,
+  limits: ReadLimits = READ,
 ): Promise<Finding> {
-  const rows = (await mirror.transactions(transactionId, READ)).filter(
+  const rows = (await mirror.transactions(transactionId, limits)).filter(
     // A duplicate is a second row beside the one that counted, which a replica may lack.
     (row) => row.nonce === 0 && !row.scheduled && !NO_PROOF.has(row.result),
   );

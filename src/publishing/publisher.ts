@@ -5,6 +5,7 @@ import { bulkhead } from "cockatiel";
 import { bounds } from "../bounds.ts";
 import { ConfigurationError } from "../config.ts";
 import { failpoint as armed } from "../failpoint.ts";
+import type { OneNode } from "../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../ledger/mirror/node.ts";
 import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
@@ -224,9 +225,9 @@ function compose(
     mirror,
     clock,
     lanes,
-    async readToEnd(topicId: string) {
+    async readToEnd(topicId: string, oneNode?: OneNode) {
       const lane = Object.values(lanes).find((each) => each.topicId === topicId);
-      const isWhole = await (lane?.follower ?? follow(topicId, "event")).readToEnd();
+      const isWhole = await (lane?.follower ?? follow(topicId, "event")).readToEnd(oneNode);
       if (!closing.aborted) alerts.topicRead(topicId, isWhole);
       return isWhole;
     },

@@ -1,3 +1,4 @@
+import type { OneNode } from "../ledger/mirror/limits.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { findReading, readTopicOn, type Verdict } from "./confirm.ts";
@@ -72,13 +73,14 @@ export function followTopic(parts: FollowerParts) {
      * Reads to where the topic ends when this begins, or further. What is written to it meanwhile is
      * not waited for.
      *
+     * @param oneNode where the end is that of the node which other reads are of
      * @returns false when there was a gap, or the publisher closes before it
      * @throws MirrorError, or RetryableError when Postgres is away
      */
-    async readToEnd(): Promise<boolean> {
+    async readToEnd(oneNode?: OneNode): Promise<boolean> {
       let end = Number.POSITIVE_INFINITY;
       while (!closing.signal.aborted) {
-        const { after, read, hasMore, hasGap } = await readOn(parts);
+        const { after, read, hasMore, hasGap } = await readOn(parts, oneNode);
         // Another process may have read on meanwhile, and not as far as this one saw: what was read
         // counts when the next page starts behind it.
         if (read === 0 || (after >= end && !hasMore)) return !hasGap;
@@ -116,7 +118,7 @@ interface Page {
   readonly hasGap: boolean;
 }
 
-async function readOn(parts: FollowerParts): Promise<Page> {
+async function readOn(parts: FollowerParts, oneNode?: OneNode): Promise<Page> {
   const { sql, mirror, clock, topicId, payer, failpoint } = parts;
   const reading = await findReading(sql, topicId);
   if (reading === undefined) throw new Error(`topic ${topicId} was never sent to`);
@@ -124,7 +126,7 @@ async function readOn(parts: FollowerParts): Promise<Page> {
   const { messages, more } = await mirror.topicMessages(
     topicId,
     { afterSequence: after },
-    { deadlineMs: PAGE_DEADLINE_MS, background: true },
+    { deadlineMs: PAGE_DEADLINE_MS, background: true, oneNode },
   );
   const gap = messages.findIndex((message, i) => message.sequenceNumber !== after + 1 + i);
   const hasGap = gap !== -1;

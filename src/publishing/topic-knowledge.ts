@@ -1,4 +1,5 @@
 import { bounds } from "../bounds.ts";
+import type { OneNode } from "../ledger/mirror/limits.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import {
   A_COPY,
@@ -53,9 +54,9 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
   const read = new Set<TopicKind>();
   let copy: { readonly since: number; settledAt?: bigint } | undefined;
 
-  const readAll = async (kinds: readonly TopicKind[]): Promise<boolean> => {
+  const readAll = async (kinds: readonly TopicKind[], oneNode?: OneNode): Promise<boolean> => {
     const ends = kinds.map(async (kind) => {
-      const isWhole = await parts.readToEnd(topics[kind]);
+      const isWhole = await parts.readToEnd(topics[kind], oneNode);
       if (isWhole) read.add(kind);
       return isWhole;
     });
@@ -63,11 +64,11 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
   };
 
   /** What came with a copy may have been sent before the topics of today were set. */
-  const readEarlierTopics = async (): Promise<boolean> => {
+  const readEarlierTopics = async (oneNode?: OneNode): Promise<boolean> => {
     const started = await startedTopics(sql);
     const earlier = started.filter((topicId) => !Object.values(topics).includes(topicId));
     const ends = earlier.map(async (topicId) => {
-      const isWhole = await parts.readToEnd(topicId).catch(() => false);
+      const isWhole = await parts.readToEnd(topicId, oneNode).catch(() => false);
       const detail = `older stars of a copy, final days and daily checks wait: ${topicId} cannot be read to its end`;
       if (isWhole) alerts.clear("configuration", topicId);
       else alerts.raise("configuration", detail, topicId);
@@ -116,7 +117,9 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
       await readAll(TOPIC_KINDS.filter((kind) => parts.isReady(kind) && !read.has(kind)));
       if (copy === undefined || database === undefined || read.size < TOPIC_KINDS.length) return;
       if (copy.settledAt === undefined && !(await readEarlierTopics())) return;
-      const block = await mirror.newestBlock(READ);
+      // Another mirror node may not have come as far as the one that gives the block.
+      const oneNode: OneNode = {};
+      const block = await mirror.newestBlock({ ...READ, oneNode });
       if (block === null) return;
       const reached = parseTimestamp(block.to);
       // Counted from here: by now messages and blocks have corrected a machine's clock that was behind.
@@ -126,7 +129,7 @@ export function createTopicKnowledge(parts: TopicKnowledgeParts) {
       if (copy.settledAt === undefined || settledAt < copy.settledAt) copy.settledAt = settledAt;
       if (reached < copy.settledAt) return;
       // All that was on its way has landed by now, or never will.
-      if (!(await readAll(TOPIC_KINDS)) || !(await readEarlierTopics())) return;
+      if (!(await readAll(TOPIC_KINDS, oneNode)) || !(await readEarlierTopics(oneNode))) return;
       copy = undefined;
       await settleIn(sql, database.identity);
     },

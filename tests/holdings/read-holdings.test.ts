@@ -288,24 +288,28 @@ test("an NFT is a wallet's by its own reading, from a node that is not behind th
   }
 });
 
-test("all that an NFT is asked about shares one deadline", async () => {
+test("all that an NFT is asked about shares one deadline; how far a node is, and the NFT, are of one node", async () => {
   const given: number[] = [];
+  const nodes: unknown[] = [];
   const reader = readerOf({
     nftsOf: () => assert.fail("no list is read"),
     nft: async (tokenId, serial, limits) => {
       given.push(limits?.deadlineMs ?? 0);
+      nodes.push(limits?.oneNode);
       await setTimeout(20);
       const owner = WALLET;
       return { tokenId, serial, owner, deleted: false, changedAt: at(SINCE - 1) };
     },
     newestBlock: async (limits) => {
       given.push(limits?.deadlineMs ?? 0);
+      nodes.push(limits?.oneNode);
       return { number: 1, from: at(NOW), to: at(NOW) };
     },
   });
   assert.ok(await reader.hasTaken(WALLET, { collection: "A", serial: 7, since: SINCE }));
   const [first = 0, block = 0, second = 0] = given;
   assert.ok(first <= bounds.holdingsDeadlineMs);
+  assert.ok(nodes[1] !== undefined && nodes[2] === nodes[1]);
   // A timer may come a millisecond early.
   assert.ok(block <= first - 19 && second <= block, given.join());
 });

@@ -1,5 +1,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { MirrorError } from "../../src/ledger/mirror/error.ts";
+import type { ReadLimits } from "../../src/ledger/mirror/limits.ts";
 import type { Attempt } from "../../src/publishing/attempt.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import type { PublishFailpoint } from "../../src/publishing/context.ts";
@@ -390,6 +392,46 @@ test("a message that the topic lacked is looked for once more before it is absen
   assert.equal((await rig.attempts(starId)).length, 1);
   Object.assign(mirror, { transactions });
   mirrorLacks.clear();
+  await publisher.run({ steps: 2 });
+  await assertPublished(starId);
+  assert.equal(rig.ledger.messages.length, 1);
+});
+
+test("how far one mirror node has come proves nothing of what another one lacks", async () => {
+  rig.ledger.sendFaults.push({ kind: "answer lost" });
+  rig.ledger.receiptsAway = true;
+  const starId = await rig.box();
+  const publisher = rig.publisher();
+  const before = rig.ledger.now;
+  for (const star of await publisher.lease()) await publishStar(publisher.context, star);
+  rig.ledger.advance(400);
+  const { mirror } = publisher.context;
+  const { newestBlock, topicMessages, transactions } = mirror;
+  // The first node answers for blocks alone, the second one for all, and that one is behind.
+  const first = {};
+  const bySecond =
+    <Asked extends [string, ...unknown[]], T>(read: (...asked: Asked) => Promise<T>) =>
+    async (...asked: Asked): Promise<T> => {
+      const { oneNode } = asked.at(-1) as ReadLimits;
+      if (oneNode?.node === first) throw new MirrorError("busy", "HTTP 500");
+      return read(...asked);
+    };
+  Object.assign(mirror, {
+    async newestBlock(limits: ReadLimits) {
+      if (limits.oneNode !== undefined) limits.oneNode.node ??= first;
+      rig.ledger.mirrorStandsAt = undefined;
+      const block = await newestBlock(limits);
+      rig.ledger.mirrorStandsAt = before;
+      return block;
+    },
+    topicMessages: bySecond(topicMessages),
+    transactions: bySecond(transactions),
+  });
+  rig.ledger.mirrorStandsAt = before;
+  for (let i = 0; i < 5; i++) await nextRound(publisher);
+  assert.equal((await rig.attempts(starId)).length, 1);
+  Object.assign(mirror, { newestBlock, topicMessages, transactions });
+  rig.ledger.mirrorStandsAt = undefined;
   await publisher.run({ steps: 2 });
   await assertPublished(starId);
   assert.equal(rig.ledger.messages.length, 1);

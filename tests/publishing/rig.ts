@@ -212,7 +212,7 @@ function newProcess(rig: World, fate?: Fate | PublishContext["failpoint"]) {
     mirror,
     clock,
     lanes: { event: lane("event"), asset: lane("asset") },
-    readToEnd: (topicId) => follow(topicId, "event").readToEnd(),
+    readToEnd: (topicId, oneNode) => follow(topicId, "event").readToEnd(oneNode),
     call: (request) => request(),
     wait,
     closing: new AbortController().signal,

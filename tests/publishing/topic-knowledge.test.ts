@@ -50,7 +50,20 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   await started().check();
   await rig.sql`update journal_home set identity = 'the server it was copied from'`;
   const [row] = await rig.sql<{ now: string }[]>`select now_ms() as now`;
-  const knowledge = started();
+  const { context } = rig.publisher();
+  const nodes: unknown[] = [];
+  const { readToEnd, mirror } = context;
+  const knowledge = started(forgetful, {
+    context: {
+      ...context,
+      readToEnd: (topicId, oneNode) => readToEnd(topicId, nodes[nodes.push(oneNode) - 1] as object),
+      mirror: {
+        ...mirror,
+        newestBlock: (limits) =>
+          mirror.newestBlock(nodes[nodes.push(limits?.oneNode) - 1] as object),
+      },
+    },
+  });
   await knowledge.check();
   assert.ok(Number(knowledge.of("event")?.since) >= Number(row?.now));
   rig.ledger.advance(60);
@@ -59,6 +72,9 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   rig.ledger.advance(120);
   await knowledge.check();
   assert.deepEqual([knowledge.of("event")?.since, knowledge.of("asset")?.since], [0, 0]);
+  // The topics end where the node ends that has come so far.
+  const [block, ...topics] = nodes.slice(-3);
+  assert.ok(block !== undefined && topics.every((node) => node === block));
 });
 
 test("on a copy, a worker whose clock is ten minutes behind waits as long", async () => {

@@ -14,6 +14,17 @@ export interface ReadLimits {
    * rests while the mirror node fails. Never set for a star's own read.
    */
   readonly background?: boolean;
+  /** Shared by reads that have to be of one node. */
+  readonly oneNode?: OneNode | undefined;
+}
+
+/**
+ * Reads that share it are asked of no other node than the first of them that was answered: what
+ * another node says may be of an earlier time.
+ */
+export interface OneNode {
+  /** Set by the first answer. */
+  node?: object;
 }
 
 /** For readers that name none: a slow page and its retries fit in, and a draining worker can wait it out. */
@@ -56,14 +67,16 @@ export class Budget extends Ending {
   readonly endsAt: number;
   /** Why the request has to be asked again: the reason given where the deadline passes meanwhile. */
   lastFailure: MirrorError | undefined;
+  readonly oneNode: OneNode | undefined;
   /** The nodes that it asks after all others, as they were when it began. */
   askedLast: ReadonlySet<object> | undefined;
 
-  constructor({ deadlineMs = DEADLINE_MS, attemptMs, background = false }: ReadLimits) {
+  constructor({ deadlineMs = DEADLINE_MS, attemptMs, background = false, oneNode }: ReadLimits) {
     super();
     this.deadlineMs = deadlineMs;
     this.attemptMs = attemptMs ?? Number.POSITIVE_INFINITY;
     this.background = background;
+    this.oneNode = oneNode;
     this.endsAt = performance.now() + deadlineMs;
   }
 }

@@ -155,9 +155,9 @@ export class MirrorTransport {
     const silentUntil = performance.now() + firstAnswerMs;
     // One order for all pages of a read: they are of two nodes only where the first one fails.
     budget.askedLast ??= this.#askedLast;
-    const { askedLast } = budget;
+    const { askedLast, oneNode } = budget;
     const inOrder = this.#failover
-      .inOrder(this.#endpoints)
+      .inOrder(this.#endpoints.filter((each) => each === (oneNode?.node ?? each)))
       .toSorted((one, other) => Number(askedLast.has(one)) - Number(askedLast.has(other)));
     const turns: Turn[] = inOrder.map((endpoint) => ({ endpoint, ...UNTRIED }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
@@ -207,6 +207,7 @@ export class MirrorTransport {
       this.#hasAnswered = true;
       const answer = judgeAnswer(request, raw);
       const taken = take(answer);
+      if (budget.oneNode !== undefined) budget.oneNode.node ??= endpoint;
       budget.lastFailure = undefined;
       report(answer === null ? "not found" : "ok");
       if (this.#failover.answered(endpoint)) log.info({ node }, "mirror node answers again");

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.ts";
 import type { Collection, Observation } from "../../journal/mint-end.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
 import { isBehind } from "../../ledger/mirror/is-behind.ts";
-import type { ReadLimits } from "../../ledger/mirror/limits.ts";
+import type { OneNode, ReadLimits } from "../../ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../ledger/mirror/node.ts";
 import { msOf } from "../../ledger/transaction-id.ts";
 
@@ -68,9 +68,10 @@ export async function readCollections(deps: ReadingDeps, wanted: ReadonlySet<Col
     /** Reads it anew, unless the mirror node says that it has not come as far as an instant, epoch ms. */
     async observeSince(collection: Collection, serial: number, since: number): Observing {
       try {
-        // Asked first: what is read later is at least as new.
-        if (!(await isBehind(deps, since, limitsOf(deps))))
-          return await gate.execute(() => observe(deps, collection, serial));
+        // Asked first, and of the same node: what is read later is at least as new.
+        const oneNode: OneNode = {};
+        if (!(await isBehind(deps, since, { ...limitsOf(deps), oneNode })))
+          return await gate.execute(() => observe(deps, collection, serial, oneNode));
         return { inconclusive: "the mirror node is behind the star that brought it" };
       } catch (error) {
         return inconclusive(error);
@@ -118,12 +119,21 @@ async function readCollection(
  * Reads one NFT by two requests side by side, because behind a balancer one may be answered by
  * a replica that is behind: only what both say is believed.
  */
-async function observe(deps: ReadingDeps, collection: Collection, serial: number): Observing {
+async function observe(
+  deps: ReadingDeps,
+  collection: Collection,
+  serial: number,
+  oneNode?: OneNode,
+): Observing {
   const { mirror, clock, collections, failpoint } = deps;
   const readAt = clock.now();
   // When one fails the other need not go on.
   const either = new AbortController();
-  const limits = { ...limitsOf(deps), signal: AbortSignal.any([either.signal, deps.signal]) };
+  const limits = {
+    ...limitsOf(deps),
+    signal: AbortSignal.any([either.signal, deps.signal]),
+    oneNode,
+  };
   const ask = () => mirror.nft(collections[collection], serial, limits);
   try {
     const [one, other] = await Promise.all([ask(), ask()]);

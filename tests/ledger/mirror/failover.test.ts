@@ -126,6 +126,20 @@ for (const [name, seconds, expected] of [
   });
 }
 
+test("reads that have to be of one node are not asked of another one, also where that fails", async () => {
+  const older = reached(1_700_000_000 - 600, [1]);
+  const newer = reached(1_700_000_000, [1, 2]);
+  const blocksAlone: Reply = (response, path, request) =>
+    path.includes("/blocks") ? newer(response, path, request) : response.writeHead(500).end();
+  await withStubs([blocksAlone, older], async (mirror, [, second]) => {
+    const limits = { deadlineMs: 1_000, oneNode: {} };
+    assert.equal((await mirror.newestBlock(limits))?.to, "1700000000.000000000");
+    await assert.rejects(serialsOf(mirror, WALLET, A, limits), faultOf("busy"));
+    assert.equal(second?.asked.length, 0);
+    assert.deepEqual(await serialsOf(mirror, WALLET, A), [1]);
+  });
+});
+
 test("a read that began before a node was found behind goes on there, and the next does not", async () => {
   await withStubs([answers, answers], async (_, stubs) => {
     const transport = new MirrorTransport({ urls: stubs.map(({ url }) => url), log: silentLogger });

@@ -2,6 +2,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { MirrorError } from "../../../src/ledger/mirror/error.ts";
+import type { OneNode } from "../../../src/ledger/mirror/limits.ts";
 import type { MirrorNode } from "../../../src/ledger/mirror/node.ts";
 import { readCollections } from "../../../src/upkeep/holdings-check/readings.ts";
 import { verifyClaims } from "../../../src/upkeep/holdings-check/verify.ts";
@@ -12,10 +13,18 @@ const claim = { collection: "A", serial: 7, wallet: WALLET, starId: "", since: S
 
 type Answer = string | "burned" | "unknown" | "away";
 
-/** What becomes of the claim where the list of the collection and two looks at the NFT say so. */
-async function verdictOn(listed: Answer, looks: readonly [Answer, Answer]): Promise<string> {
+/** Of which node each read had to be, in the order asked. */
+let nodes: (OneNode | undefined)[] = [];
+
+/** What becomes of the claim where the list of the collection and looks at the NFT say so. */
+async function verdictOn(
+  listed: Answer,
+  looks: readonly Answer[],
+  changedAt = "1795161700.000000000",
+): Promise<string> {
+  nodes = [];
   const row = (answer: Answer) => ({
-    ...{ tokenId: "0.0.5001", serial: 7, changedAt: "1795161700.000000000" },
+    ...{ tokenId: "0.0.5001", serial: 7, changedAt },
     ...{ owner: answer === "burned" ? null : answer, deleted: answer === "burned" },
   });
   const left = [...looks];
@@ -24,12 +33,16 @@ async function verdictOn(listed: Answer, looks: readonly [Answer, Answer]): Prom
       yield [{ ...row(OTHER), serial: 1 }];
       if (listed !== "unknown") yield [row(listed)];
     },
-    async nft() {
+    async nft(_token, _serial, limits) {
+      nodes.push(limits?.oneNode);
       const answer = left.shift() ?? "unknown";
       if (answer === "away") throw new MirrorError("network", "away");
       return answer === "unknown" ? null : row(answer);
     },
-    newestBlock: async () => null,
+    async newestBlock(limits) {
+      nodes.push(limits?.oneNode);
+      return null;
+    },
   };
   let now = SINCE + 200_000;
   const readings = await readCollections(
@@ -65,6 +78,13 @@ test("answers that differ prove nothing, whatever holder they name", async () =>
 test("a look that fails, or finds nothing, proves nothing", async () => {
   assert.match(await verdictOn(BUYER, [BUYER, "unknown"]), /does not know/);
   assert.match(await verdictOn(BUYER, [BUYER, "away"]), /away/);
+});
+
+test("what moved before the star is looked at once more, at the node that said how far it is", async () => {
+  const looks = [BUYER, BUYER, BUYER, BUYER];
+  assert.equal(await verdictOn(BUYER, looks, "1795161500.000000000"), "gone");
+  const [block, ...again] = nodes.slice(2);
+  assert.ok(block !== undefined && again.length === 2 && again.every((node) => node === block));
 });
 
 test.run();
