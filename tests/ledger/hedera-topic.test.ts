@@ -96,7 +96,7 @@ test("stored bytes are sent as they are by another process with another key", as
   const here = await network();
   const [first, topicId] = [await openTopic(here), await newTopicId(here)];
   const validStart = tenSecondsAgo();
-  const { signedBytes } = await first.prepareMessage({
+  const { signedBytes, transactionId } = await first.prepareMessage({
     topicId,
     message: "m",
     memo: "",
@@ -107,6 +107,10 @@ test("stored bytes are sent as they are by another process with another key", as
   const der = otherKey.export({ format: "der", type: "pkcs8" }).toString("hex");
   const second = await openTopic(here, der);
   assert.deepEqual(await second.send(Buffer.from(signedBytes)), { kind: "accepted" });
+  await second.receipt(transactionId);
+  const { maxFee } = here.hedera.ledger.order.state.transactions.at(-1) ?? {};
+  // A tenth of an HBAR; by itself the SDK would allow two.
+  assert.equal(maxFee, 10_000_000n);
   second.close();
 });
 
@@ -197,7 +201,7 @@ test("a call that was answered leaves no timer behind", async () => {
   topic.close();
 });
 
-test("a topic is made with the operator's submit key and no admin key", async () => {
+test("a topic is made with the operator's submit key, at the operator's expense, and no admin key", async () => {
   const here = await network();
   const topic = await openTopic(here);
   const validStart = tenSecondsAgo();
@@ -210,6 +214,9 @@ test("a topic is made with the operator's submit key and no admin key", async ()
   assert.equal(made?.memo, "stars");
   assert.equal(made?.adminKey, null);
   assert.deepEqual(made?.submitKey, topic.publicKey);
+  const row = await fetch(`${here.hedera.mirrorUrl}/api/v1/topics/${receipt.topicId}`);
+  // Who pays the rent is not read by the client.
+  assert.equal(((await row.json()) as Record<string, unknown>).auto_renew_account, topic.payer);
   await mirror.close();
   topic.close();
 });
