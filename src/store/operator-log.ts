@@ -62,8 +62,9 @@ export async function readOperatorLog(
   return runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log entry
     where not (phase = 'started' and exists (
+        -- By key: without the offset the whole log would be read for each page.
         select from operator_log later
-        where later.action_id = entry.action_id and later.phase <> 'started'))
+        where later.action_id = entry.action_id and later.phase <> 'started' offset 0))
       and ${before === undefined ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
 }
 

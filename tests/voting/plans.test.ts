@@ -1,11 +1,13 @@
 /**
  * The writer plans each statement once per connection, maybe on tables that are empty yet. The
- * plans must stay look-ups by key when the tables have grown: the server's own counts of the rows
- * it fetched say so.
+ * plans must stay look-ups by key when the tables have grown, and so must those of lists that show the
+ * newest of what only grows: the server's own counts of the rows it fetched say so.
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { dayOf } from "../../actors/day.ts";
+import { lastFindings } from "../../src/publishing/reconciliation-findings.ts";
+import { readOperatorLog } from "../../src/store/operator-log.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { loadAdmissions } from "../../src/voting/admission.ts";
 import { type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
@@ -65,6 +67,8 @@ const STARS = WALLETS * TARGETS.length;
 /** A star fetches a few rows of each table by key; a scan of one would fetch thousands. */
 const ROWS_PER_STAR_AND_TABLE = 8;
 const GROWN = 4_000;
+/** What a page shows. */
+const SHOWN = 50;
 
 test("plans made on empty tables fetch by key after a bulk load, before and after it is analyzed", async ({
   database,
@@ -89,6 +93,26 @@ test("plans made on empty tables fetch by key after a bulk load, before and afte
     }
   }
   await writer.end();
+});
+
+test("a page of the operator log, and a look at the findings, read a few rows however many there are", async ({
+  admin,
+}) => {
+  await admin`insert into operator_log (action_id, phase, operator, action)
+    select md5(n::text)::uuid, phase, 'Ada', 'keys.issue'
+    from generate_series(1, ${GROWN}::integer) as n, unnest(array['started', 'done']) as phase
+    order by n, phase desc`;
+  await admin`insert into publishing_finding (kind, topic_id, sequence_number, detail, resolved_at)
+    select 'foreign', '0.0.5', n, '', 1 from generate_series(1, ${GROWN}::integer) as n`;
+  await admin`analyze operator_log, publishing_finding`;
+  const before = await rowsFetched(admin);
+  assert.equal((await readOperatorLog(admin, { limit: SHOWN })).length, SHOWN);
+  assert.equal((await lastFindings(admin, SHOWN)).length, SHOWN);
+  const after = await rowsFetched(admin);
+  for (const table of ["operator_log", "publishing_finding"]) {
+    const fetched = (after.get(table) ?? 0) - (before.get(table) ?? 0);
+    assert.ok(fetched < GROWN / 2, `${fetched} of ${table}`);
+  }
 });
 
 /** What a star asks that ends another wallet's attribution: whether that one has starred since. */
