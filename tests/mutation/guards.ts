@@ -106,6 +106,10 @@ async function tryMutant(copy: string, { file, text }: Mutant, databases: string
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
 const mutants = guardMutants().filter(({ name }) => name.includes(values.only));
+if (mutants.length === 0) {
+  process.stderr.write(`no mutant's name holds "${values.only}"\n`);
+  process.exit(2);
+}
 const server = await startThrowAway();
 const copies = Array.from({ length: COPIES }, copyProject);
 let survivors = 0;

@@ -1,12 +1,14 @@
 /**
- * Goal: the planted bugs and the guards' mutants go along with the tree. Method: each patch has its
- * head, names test files that exist, and applies; each question to be turned around stands in its file.
- * That tests notice them is shown by `npm run prove:planted` and `npm run prove:guards`.
+ * Goal: the planted bugs, the guards' mutants and the simulation's mistakes go along with the tree.
+ * Method: each patch has its head, names test files that exist, and applies; each text to be replaced
+ * stands in its file; docs/proofs.md has them all. That they are noticed is shown by
+ * `npm run prove:planted`, `npm run prove:guards` and `npm run prove:sim-can-fail`.
  */
 import * as assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
+import { brokenFiles, mistakes } from "../sim/mistakes.ts";
 import { guardMutants } from "./guard-mutants.ts";
 import { plant, readPlantedBugs } from "./patches.ts";
 
@@ -31,6 +33,23 @@ test("each question of the rules can be turned around, each state and transition
   assert.ok(mutants.length >= 50, `${mutants.length} mutants`);
   for (const { name, file, text } of mutants)
     assert.notEqual(text, readFileSync(join(root, file), "utf8"), name);
+});
+
+test("each mistake of the simulation can be made", () => {
+  assert.ok(mistakes.length >= 20, `${mistakes.length} mistakes`);
+  for (const mistake of mistakes) brokenFiles(mistake, root);
+});
+
+test("docs/proofs.md has each planted bug with its promise and tests, and each mistake", () => {
+  const text = readFileSync(join(root, "docs/proofs.md"), "utf8").replaceAll("`", "");
+  const rows = [...text.matchAll(/^\| \w+ \| .+ \| P\d+ \| tests\/.+ \|$/gm)].map(([row]) => row);
+  const wanted = readPlantedBugs().map(({ kind, bug, promise, tests }) =>
+    `| ${kind} | ${bug} | ${promise} | ${tests.join(", ")} |`.replaceAll("`", ""),
+  );
+  const missing = wanted.filter((row) => !rows.includes(row));
+  const left = rows.filter((row) => !wanted.includes(row));
+  assert.deepEqual({ missing, left }, { missing: [], left: [] });
+  for (const { name } of mistakes) assert.ok(text.includes(`\n| ${name} | P`), name);
 });
 
 test.run();

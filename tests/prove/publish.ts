@@ -54,10 +54,7 @@ async function main(): Promise<number> {
     outcomes.push(outcome);
   }
   const failed = outcomes.filter(({ failure }) => failure !== undefined);
-  for (const { name, failure } of failed) {
-    print(`FAILED ${name}: ${failure?.message}`);
-    print(`       npm run prove:publish -- --only ${name}`);
-  }
+  for (const { name } of failed) print(`FAILED ${name}`);
   print(`${outcomes.length - failed.length} of ${outcomes.length} cases held`);
   if (outcomes.length === 0) print("the failpoint was never passed");
   return failed.length === 0 && outcomes.length > 0 ? 0 : 1;
@@ -66,6 +63,8 @@ async function main(): Promise<number> {
 function tell({ name, failure, seconds }: Outcome): void {
   const verdict = failure === undefined ? "held" : "FAILED";
   process.stderr.write(`${verdict} ${name} ${seconds.toFixed(1)} s\n`);
+  if (failure === undefined) return;
+  process.stderr.write(`${failure.message}\nnpm run prove:publish -- --only ${name}\n`);
 }
 
 function print(text: string): void {

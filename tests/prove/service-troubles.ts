@@ -50,6 +50,10 @@ async function prove(mayMount: boolean): Promise<void> {
   ].filter(({ name }) => name.includes(values.only));
   assert.equal((await cast(scene.service, scene.voter, "event/meetup")).status, 201);
   await scene.service.untilWell();
+  if (troubles.length === 0) {
+    print(`no trouble's name holds "${values.only}"`);
+    process.exitCode = 2;
+  }
   print(`${"".padEnd(40)} seconds until shown, and until shown no more`);
   try {
     for (const trouble of troubles) await measure({ scene, operator, prometheus, trouble });

@@ -291,14 +291,19 @@ async function audit(): Promise<void> {
   }
 }
 
+const parts = { stars, together, large: largeWallet, audit };
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => !Object.hasOwn(parts, name));
+if (unknown !== undefined) {
+  process.stderr.write(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}\n`);
+  process.exit(2);
+}
 const far = await startFarMirror();
 const service = await startService({
   MIRROR_NODE_URL: far.url,
   TRUSTED_PROXIES: "127.0.0.0/8,::1",
 });
 far.target = service.hedera.mirrorUrl;
-const parts = { stars, together, large: largeWallet, audit };
-const asked = process.argv.slice(2);
 try {
   for (const [name, measure] of Object.entries(parts)) {
     if (asked.length === 0 || asked.includes(name)) await measure(service, far);

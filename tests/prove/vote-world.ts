@@ -21,6 +21,7 @@ const TARGETS = [
   { type: "token", id: "0.0.9001" },
 ] as const;
 const SETTLED_WITHIN_MS = 40_000;
+const UP_WITHIN_MS = 120_000;
 /**
  * Wallets that got their NFTs so long ago that no reading can have met the transfer: else no
  * audit could prove an event's total. Wallets after them hold nothing.
@@ -137,7 +138,7 @@ async function startVictim(
     };
   }
   const child = startProcess("serve", { ...variables, FAILPOINT: `${at}:${mode}:${hit}` });
-  await until("the web process is up", () => isUp(url)).catch((late: Error) => {
+  await until("the web process is up", () => isUp(url), UP_WITHIN_MS).catch((late: Error) => {
     throw new Error(`${late.message}; it said: ${child.log()}`);
   });
   let next: ReturnType<typeof startHere> | undefined;

@@ -9,6 +9,7 @@ import type { TopicKind } from "../../src/publishing/context.ts";
 import { type PublisherParts, startPublisher } from "../../src/publishing/publisher.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestNetwork, testNetwork } from "../local/hedera/network.ts";
+import { patiently } from "../support/patiently.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { boxStar } from "./rig.ts";
 import { forgetful } from "./witness.ts";
@@ -150,8 +151,15 @@ async function readAll(mirror: MirrorNode, topicId: string): Promise<readonly st
 /** Closed with the place they are at, at the latest, so that a failed test ends too. */
 const opened = new Set<{ readonly place: Pick<Place, "databaseUrl">; close(): Promise<void> }>();
 
-/** A publisher with connections of its own, as a worker process has them. */
-export async function openPublisher(place: Place, change: Partial<PublisherParts> = {}) {
+/**
+ * A publisher with connections of its own, as a worker process has them; it starts again, as by a
+ * supervisor, while a busy machine's database answers too late.
+ */
+export function openPublisher(place: Place, change: Partial<PublisherParts> = {}) {
+  return patiently(() => startOnce(place, change));
+}
+
+async function startOnce(place: Place, change: Partial<PublisherParts>) {
   // As the service does: with no more rights than it needs.
   const sql = openPostgres(place.databaseUrl, { role: "starboard_app" });
   const topic: Topic = await createHederaTopic({

@@ -40,8 +40,15 @@ const sends = (knowledge: ReturnType<typeof started>): string =>
   knowledge.of("event")?.since === 0 ? "at once" : "later";
 
 test("nothing may be sent before the topics were read, and then everything", async () => {
-  const knowledge = started();
+  const { context } = rig.publisher();
+  let isWhole = false;
+  const readToEnd = async (topicId: string) => isWhole && (await context.readToEnd(topicId));
+  const knowledge = started(forgetful, { context: { ...context, readToEnd } });
   assert.equal(knowledge.of("event"), undefined);
+  // It knows its database from here on, and its topics not to their ends.
+  await knowledge.check();
+  assert.deepEqual([knowledge.of("event"), knowledge.of("asset")], [undefined, undefined]);
+  isWhole = true;
   await knowledge.check();
   assert.deepEqual([knowledge.of("event")?.since, knowledge.of("asset")?.since], [0, 0]);
 });

@@ -46,6 +46,10 @@ const say = (text: string): void => {
   process.stdout.write(`${String(seconds).padStart(5)} s  ${text}\n`);
 };
 
+if (only !== "" && !Object.hasOwn(PROOFS, only)) {
+  process.stderr.write(`there is no part ${only}; parts are ${Object.keys(PROOFS).join(", ")}\n`);
+  process.exit(2);
+}
 await joinNetwork();
 const engine = await prepareEngine();
 say("engine, base images and stand-ins are made");
