@@ -87,6 +87,7 @@ test("all on a page are approved by one button, whatever is chosen, and none tha
   list,
 }) => {
   const { text } = await operator.get("/ops/catalogue?type=project");
+  assert.match(text, /<th [^>]*aria-label="Choose"><\/th>.*<th [^>]*aria-label="Decide"><\/th>/);
   const listed = [...text.matchAll(/name="listed" value="([^"]+)"/g)].map(([, id = ""]) => id);
   assert.equal(listed.length, 50);
   await operator.post("/ops/catalogue/approve", { ...list, id: "p1", listed, every: "yes" });

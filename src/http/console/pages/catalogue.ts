@@ -172,9 +172,9 @@ function recordsForm(
     columns:
       needed === null
         ? [
-            ["", "plain", (record) => choiceCell(record, chosen.has(record.id))],
+            ["Choose", "choice", (record) => choiceCell(record, chosen.has(record.id))],
             ...known,
-            ["", "action", (record) => decisionCell(record, isApproved)],
+            ["Decide", "action", (record) => decisionCell(record, isApproved)],
           ]
         : known,
   });
