@@ -235,5 +235,8 @@ test("a list of one's stars that stays open shows a star given elsewhere when it
   await castMint();
   await comeBack("Forever");
   assert.equal(await page.evaluate(row), before);
+  // Of a link that the list has no longer, to the list's first one.
+  await page.evaluate("document.activeElement.href = '/gone'");
+  await comeBack("← Day before");
   await tab.close();
 });
