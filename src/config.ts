@@ -170,7 +170,7 @@ export const settings = z.object({
   PAGES: choice(["on", "off"]).default("on").describe("The directory's pages at /; off: none."),
   SITE_NAME: z
     .string()
-    .max(60, "must be at most 60 characters")
+    .refine((text) => [...text].length <= 60, "must be at most 60 characters")
     .default("Starboard")
     .describe("What the pages call this directory."),
   EXPLORER_URL: baseUrl

@@ -82,16 +82,15 @@ test("a file that crashes before or after its tests counts as a failure more", (
   assert.ok(all.lines.some((line) => line.includes("crashed before its tests")));
 });
 
-test("a hook that throws fails the tests it kept from running", () => {
+test("a hook that throws fails the tests it kept from running, also where its file runs alone", async () => {
   assert.equal(lineOf("broken-hook"), "✗ broken-hook.test.ts  0 passed, 1 failed");
-});
-
-test("a hook of `setUp` that throws is shown, and its file run alone ends with 1", async () => {
   assert.equal(lineOf("broken-setup"), "✗ broken-setup.test.ts  0 passed, 1 failed");
   assert.ok(all.lines.some((line) => line.includes("the service did not start")));
-  const file = join(FIXTURES, "runner/broken-setup.test.ts");
-  const [status] = await once(spawn(process.execPath, nodeArguments(file)), "exit");
-  assert.equal(status, 1);
+  for (const name of ["broken-hook", "broken-setup"]) {
+    const file = join(FIXTURES, `runner/${name}.test.ts`);
+    const [status] = await once(spawn(process.execPath, nodeArguments(file)), "exit");
+    assert.equal(status, 1, name);
+  }
 });
 
 test("a file that does not end is ended after the time it asked for", () => {

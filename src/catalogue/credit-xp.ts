@@ -72,5 +72,5 @@ function read({ id, wallet, points, reason }: XpCredit): XpCredit {
 
 /** Text without control characters: NUL no database takes, the rest no list can show. */
 function isLine(text: string, charactersMax: number): boolean {
-  return text !== "" && text.length <= charactersMax && !/\p{Cc}/u.test(text);
+  return text !== "" && [...text].length <= charactersMax && !/\p{Cc}/u.test(text);
 }

@@ -19,7 +19,7 @@ const BIDIRECTIONAL_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 const storable = (max: number) =>
   z
     .string()
-    .max(max, `has more than ${max} characters`)
+    .refine((given) => !isLonger(given, max), `has more than ${max} characters`)
     .refine(isStorable, "has characters that cannot be stored")
     .refine((given) => !BIDIRECTIONAL_OVERRIDE.test(given), "has bidirectional overrides");
 const text = storable(TEXT_CHARACTERS_MAX);
@@ -168,6 +168,11 @@ function defaultEnd({
 }: Omit<EventTimes, "endsAt">): number | null {
   if (isForeverMint) return null;
   return eventType === "MINT_EVENT" ? startsAt + MINT_DAYS * DAY_MS : endOfDay(dayOf(startsAt));
+}
+
+/** Counts as Postgres does: a character has one or two of the units of `length`. */
+function isLonger(given: string, max: number): boolean {
+  return given.length > max && [...given].length > max;
 }
 
 /** Postgres holds no NUL, and JSON no half of a surrogate pair. */

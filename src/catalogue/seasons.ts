@@ -34,7 +34,7 @@ const FOLD_DEADLINE_MS = FOLD_TIMEOUT_MS + 10_000;
  */
 export async function addSeason(sql: Sql, given: Omit<Season, "id">): Promise<Season> {
   const name = given.name.trim();
-  if (name === "" || name.length > NAME_CHARACTERS_MAX)
+  if (name === "" || [...name].length > NAME_CHARACTERS_MAX)
     throw badField("name", "a name of 1 to 300 characters is needed");
   if (given.endsAt <= given.startsAt) throw badField("ends", "a season must end after it starts");
   const id = uuidv7();

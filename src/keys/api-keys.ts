@@ -33,7 +33,7 @@ const NAME_CHARACTERS_MAX = 300;
  */
 export async function issueKey(sql: Sql, name: string): Promise<IssuedKey> {
   const trimmed = name.trim();
-  if (trimmed === "" || trimmed.length > NAME_CHARACTERS_MAX) {
+  if (trimmed === "" || [...trimmed].length > NAME_CHARACTERS_MAX) {
     throw badField("name", "a name of 1 to 300 characters is needed");
   }
   const key = makeKey();

@@ -191,7 +191,7 @@ test("every bad field is named by its record's index and id, all at once", async
 test("ids have 64 characters, names 300 and descriptions 4,000 at most; a count and a price may be 0", async () => {
   const fits = {
     events: [
-      { ...event, id: "e".repeat(64), title: "t".repeat(300), description: "d".repeat(4_000) },
+      { ...event, id: "e".repeat(64), title: "🎉".repeat(300), description: "🎉".repeat(4_000) },
     ],
     tokens: [{ ...token, id: "0.0.123456789012", price: 0, marketCap: 0 }],
     collections: [{ id: "0.0.5", name: "C", owners: 0, supply: 0 }],

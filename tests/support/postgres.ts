@@ -6,6 +6,7 @@ import { environment } from "../../src/config.ts";
 import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { temporaryFolder } from "./folder.ts";
 import { memoryFolder } from "./memory-folder.ts";
+import "./set-up.ts";
 
 /** Connections for administration close after so long without use. */
 const UNUSED_SECONDS = 0.2;

@@ -4,6 +4,7 @@ import { environment } from "../../src/config.ts";
 import { startRedis } from "../../src/local/redis.ts";
 import { temporaryFolder } from "./folder.ts";
 import { openRelay } from "./relay.ts";
+import "./set-up.ts";
 
 export interface TestRedis {
   readonly url: string;

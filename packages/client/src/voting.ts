@@ -74,7 +74,7 @@ export interface Voting {
   ): Promise<ItemPage<T>>;
   /** Opens a session, which this client keeps. */
   signIn(signer: Signer, options?: CallOptions): Promise<Session>;
-  /** Ends the session, or all of the wallet's; one that has ended already is no error. */
+  /** Ends the session, which may have ended already; or all of the wallet's, which one that stands can. */
   signOut(options?: CallOptions & { readonly everywhere?: boolean }): Promise<void>;
   allowance(options?: CallOptions): Promise<CurrentAllowance>;
   /** What a star would carry now. */
@@ -137,7 +137,9 @@ export function voting(options: VotingOptions): Voting {
       await ask(path, { ...given, method: "DELETE" }).catch((error: unknown) => {
         // A proxy's 401 ends no session, nor does one for a token that a redirect lost.
         const ended = ending ? /^INVALID_SESSION$/ : /^(INVALID|MISSING)_SESSION$/;
-        if (!(error instanceof StarboardError && ended.test(`${error.code}`))) throw error;
+        // Others of the wallet's may stand.
+        if (everywhere || !(error instanceof StarboardError && ended.test(`${error.code}`)))
+          throw error;
       });
       if (token === ending) token = undefined;
     },

@@ -65,6 +65,9 @@ export function askingButton(
   return html`<details class="ask"><summary class="button small danger" aria-label="${label}">${word} …</summary><p>${question}</p>${actionButton(request, act, "small primary danger")}</details>`;
 }
 
+/** Browsers count UTF-16 units, of which a character has up to two. */
+const UNITS_MAX = 2;
+
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -74,6 +77,7 @@ export interface Field {
   readonly type?: "text" | "datetime-local";
   /** Instead of free text: value and words. */
   readonly choices?: readonly (readonly [string, string])[];
+  /** In characters. */
   readonly maxLength?: number;
 }
 
@@ -103,7 +107,7 @@ function fieldOf(request: FormRequest, path: string, field: Field): Html {
   const input =
     choices === undefined
       ? html`<input ${attributes} type="${field.type ?? "text"}" value="${value}" autocomplete="off"${
-          field.maxLength === undefined ? "" : html` maxlength="${field.maxLength}"`
+          field.maxLength === undefined ? "" : html` maxlength="${UNITS_MAX * field.maxLength}"`
         }>`
       : html`<select ${attributes}>${options(choices, value)}</select>`;
   return html`<div class="field"><label for="${id}">${label}</label>
@@ -123,7 +127,7 @@ export function filledIn(
 ): string {
   const text = (form.get(field) ?? "").trim();
   if (text === "") throw badField(field, `${what} is needed`);
-  if (text.length > max || /\p{Cc}/u.test(text)) {
+  if ([...text].length > max || /\p{Cc}/u.test(text)) {
     throw badField(field, `${what} has up to ${max} characters, all of them printable`);
   }
   if (shape !== undefined && !shape.test(text))

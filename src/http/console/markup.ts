@@ -99,7 +99,7 @@ export function instant(at: number): Html {
 /**
  * How a column looks. Text is sentences: wide enough to be read where the table scrolls; whole is
  * never broken over lines, as names and instants; actions are buttons, which stay in sight where the
- * table scrolls. The title says what a row is about: its heading where rows become cards; without
+ * table scrolls. The heading of a column of buttons or check boxes is for screen readers alone. The title says what a row is about: its heading where rows become cards; without
  * one that is the first column.
  */
 type Look =
@@ -108,6 +108,7 @@ type Look =
   | "text"
   | "whole"
   | "action"
+  | "choice"
   | `${"plain" | "text" | "whole"} title`;
 
 /** A column of a table: its heading, its look, and what stands in it of each row; null shows as –. */
@@ -116,6 +117,8 @@ export type Column<Row> = readonly [
   look: Look,
   cell: (row: Row, index: number) => Content,
 ];
+
+const isControl = (look: Look): boolean => look === "action" || look === "choice";
 
 /** A table of more columns, or of as many with sentences or buttons, is a list of cards on a phone. */
 const COLUMNS_ON_A_PHONE = 3;
@@ -148,13 +151,14 @@ export function table<Row>(given: {
     const shown = names.filter((name) => name !== "plain");
     return shown.length === 0 ? "" : html` class="${shown.join(" ")}"`;
   });
-  const head = columns.map(
-    ([label], at) => html`<th scope="col" role="columnheader"${classes[at]}>${label}</th>`,
-  );
+  const head = columns.map(([label, look], at) => {
+    const heading = isControl(look) ? html` aria-label="${label}">` : html`>${label}`;
+    return html`<th scope="col" role="columnheader"${classes[at]}${heading}</th>`;
+  });
   const cells = (row: Row, index: number): Content =>
     columns.map(
-      ([label, , cell], at) =>
-        html`<td role="cell"${classes[at]}${isCards ? html` data-label="${label}"` : ""}>${shown(cell(row, index))}</td>`,
+      ([label, look, cell], at) =>
+        html`<td role="cell"${classes[at]}${isCards && !isControl(look) ? html` data-label="${label}"` : ""}>${shown(cell(row, index))}</td>`,
     );
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table role="table"${isCards ? html` class="cards"` : ""}>

@@ -26,7 +26,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
  */
 export function textOf(query: URLSearchParams, name: string): string {
   const text = (query.get(name) ?? "").trim();
-  if (text.length > 200 || /\p{C}/u.test(text)) {
+  if ([...text].length > 200 || /\p{C}/u.test(text)) {
     throw new TerminalError("INVALID_REQUEST", `${name} must be up to 200 printable characters`);
   }
   return text;

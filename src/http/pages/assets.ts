@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A name holds its text's hash: another text has another name. */
 const FOREVER = "public, max-age=31536000, immutable";
 const A_DAY = "public, max-age=86400";
+const HASH = /-[A-Z0-9]{8}(?=\.)/;
 
 /** What the build has made, beside this file; from source there is none. */
 const BUILT = new URL("./assets/", import.meta.url);
@@ -56,14 +57,20 @@ async function bundleNow(): Promise<Texts> {
   return bundle();
 }
 
-/** `/assets/…` */
+/**
+ * `/assets/…`. While a release is under way a page of one build may ask a process of another: that
+ * answers with its own file of this kind, which nobody may keep under the other's name.
+ */
 export function serveAssets(app: Hono, { files }: Assets): void {
+  const byKind = new Map([...files].map(([name, shown]) => [name.replace(HASH, "-*"), shown]));
   app.get("/assets/:name", async (c, next) => {
     const name = c.req.param("name");
-    const shown = files.get(name);
+    const known = files.get(name);
+    const shown = known ?? byKind.get(name.replace(HASH, "-*"));
     if (shown === undefined) return next();
     c.header("Cross-Origin-Resource-Policy", "same-origin");
     const type = TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
-    return send(c, shown, { cacheControl: name === "icon.svg" ? A_DAY : FOREVER, type });
+    const kept = name === "icon.svg" ? A_DAY : FOREVER;
+    return send(c, shown, { cacheControl: known === undefined ? "no-store" : kept, type });
   });
 }

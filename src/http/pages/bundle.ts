@@ -1,22 +1,37 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+const APART = "wallet-connect";
+
 /**
- * Bundles what browsers load: one script, its parts that are loaded when they are needed, one style
- * sheet. Names hold the hashes of their texts.
+ * Bundles what browsers load: one script, one style sheet, and apart the library that is many times
+ * both. Names hold the hashes of their texts. None imports another at its start, so that each works
+ * where the process that answers is of another build than the page.
  */
 export async function bundle(): Promise<readonly (readonly [name: string, text: string])[]> {
+  const apart = await bundled({ [APART]: here(`./browser/${APART}.ts`) });
+  const importApart: Plugin = {
+    name: APART,
+    setup({ onResolve }) {
+      const path = `./${apart[0]?.[0]}`;
+      onResolve({ filter: new RegExp(`/${APART}\\.ts$`) }, () => ({ path, external: true }));
+    },
+  };
+  const entries = { main: here("./browser/main.ts"), site: here("./style/site.css") };
+  return [...apart, ...(await bundled(entries, [importApart]))];
+}
+
+async function bundled(entryPoints: Readonly<Record<string, string>>, plugins: Plugin[] = []) {
   const { outputFiles } = await build({
-    entryPoints: { main: here("./browser/main.ts"), site: here("./style/site.css") },
+    entryPoints,
+    plugins,
     outdir: "/",
     entryNames: "[name]-[hash]",
-    chunkNames: "part-[hash]",
     bundle: true,
-    splitting: true,
     minify: true,
     format: "esm",
     target: ["es2022", "chrome109", "firefox115", "safari16"],
@@ -24,7 +39,7 @@ export async function bundle(): Promise<readonly (readonly [name: string, text: 
     logLevel: "silent",
     write: false,
   });
-  return outputFiles.map(({ path, text }) => [basename(path), text]);
+  return outputFiles.map(({ path, text }) => [basename(path), text] as const);
 }
 
 /** Leaves in a folder what `bundle` makes, and nothing else. */

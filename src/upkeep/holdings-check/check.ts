@@ -66,8 +66,11 @@ export function createHoldingsCheck(given: HoldingsCheckDeps) {
         await conclude(deps, run, { state: "done" });
         return { kind: "checked", run, retryAfterMs: null };
       }
-      const retryAfterMs = Math.min(RETRY_AFTER_MS * 2 ** (run.passes - 1), RETRY_AFTER_MS_MAX);
-      await conclude(deps, run, { state: "running", nextTryAt: deps.clock.now() + retryAfterMs });
+      const isCut = closing.signal.aborted;
+      const waitMs = Math.min(RETRY_AFTER_MS * 2 ** (run.passes - 1), RETRY_AFTER_MS_MAX);
+      const retryAfterMs = isCut ? 0 : waitMs;
+      const nextTryAt = deps.clock.now() + retryAfterMs;
+      await conclude(deps, run, { state: "running", nextTryAt, isCut });
       return { kind: "checked", run, retryAfterMs };
     });
   };

@@ -12,7 +12,7 @@ export interface CheckRun {
   readonly id: string;
   readonly day: Day;
   readonly kind: "scheduled" | "manual";
-  /** Passes started, this one included. */
+  /** Passes started that no stop cut short, this one included. */
   readonly passes: number;
 }
 
@@ -25,7 +25,12 @@ export interface MintProgress {
 
 export type RunEnd =
   | { readonly state: "done" | "incomplete" }
-  | { readonly state: "running"; readonly nextTryAt: number };
+  | {
+      readonly state: "running";
+      readonly nextTryAt: number;
+      /** A stop of the process is no failure: later passes wait no longer for it. */
+      readonly isCut: boolean;
+    };
 
 export interface ProgressDeps {
   readonly sql: Sql;
@@ -130,11 +135,11 @@ export async function endPass(
   run: CheckRun,
   end: RunEnd,
 ): Promise<void> {
-  const [finishedAt, nextTryAt] =
-    end.state === "running" ? [null, end.nextTryAt] : [clock.now(), 0];
+  const [finishedAt, nextTryAt, uncounted] =
+    end.state === "running" ? [null, end.nextTryAt, end.isCut ? 1 : 0] : [clock.now(), 0, 0];
   await runStatement(sql`
     update holdings_check_run
     set state = ${end.state}, finished_at = ${finishedAt}, next_try_at = ${nextTryAt},
-      lease_owner = null, lease_until = 0
+      passes = passes - ${uncounted}, lease_owner = null, lease_until = 0
     where id = ${run.id} and state = 'running' and lease_owner = ${worker}`);
 }

@@ -5,6 +5,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
+import { recordRevision } from "../../../src/store/whole-record.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
@@ -12,6 +13,8 @@ import { logOf } from "./operator-log.ts";
 interface Context {
   service: Service;
   operator: Visitor;
+  /** What the page's form holds of each record. */
+  list: { type: string; view: string; seen: string[] };
 }
 
 const test = suite<Context>("/ops/catalogue");
@@ -23,7 +26,10 @@ test.before(async (context) => {
   await service.sql`
     insert into project (id, slug, name, category, created_at)
     select 'p' || n, 'p' || n, 'Project ' || n, 'DEFI', 0 from generate_series(1, ${RECORDS}) n`;
-  Object.assign(context, { service, operator: await signInOperator(service) });
+  const rows = await service.sql`
+    select ${recordRevision(service.sql)} as revision from project as record`;
+  const list = { type: "project", view: "waiting", seen: rows.map(({ revision }) => revision) };
+  Object.assign(context, { service, operator: await signInOperator(service), list });
 });
 test.before.each(async ({ service }) => {
   await service.sql`update project set approved_at = null`;
@@ -34,9 +40,8 @@ const approved = async ({ sql }: Service): Promise<string[]> =>
   (
     await sql<{ id: string }[]>`select id from project where approved_at is not null order by id`
   ).map(({ id }) => id);
-const list = { type: "project", view: "waiting" };
 
-test("one click approves one record, and rejects it again", async ({ service, operator }) => {
+test("one click approves one record, and rejects it again", async ({ service, operator, list }) => {
   const reply = await operator.post("/ops/catalogue/approve", { ...list, only: "p7", id: "p8" });
   assert.equal(reply.status, 303);
   assert.deepEqual(await approved(service), ["p7"]);
@@ -63,6 +68,7 @@ test("a small price is shown with its digits", async ({ service, operator }) => 
 test("chosen records are approved together; unknown ones are named", async ({
   service,
   operator,
+  list,
 }) => {
   const id = ["p1", "p2", "p3", "absent"];
   const reply = await operator.post("/ops/catalogue/approve", { ...list, id });
@@ -78,8 +84,10 @@ test("chosen records are approved together; unknown ones are named", async ({
 test("all on a page are approved by one button, whatever is chosen, and none that is not listed", async ({
   service,
   operator,
+  list,
 }) => {
   const { text } = await operator.get("/ops/catalogue?type=project");
+  assert.match(text, /<th [^>]*aria-label="Choose"><\/th>.*<th [^>]*aria-label="Decide"><\/th>/);
   const listed = [...text.matchAll(/name="listed" value="([^"]+)"/g)].map(([, id = ""]) => id);
   assert.equal(listed.length, 50);
   await operator.post("/ops/catalogue/approve", { ...list, id: "p1", listed, every: "yes" });
@@ -89,11 +97,14 @@ test("all on a page are approved by one button, whatever is chosen, and none tha
   assert.deepEqual(done?.subject, "50 of type project");
 });
 
-test("a refused form comes back with its list and its choices", async ({ operator }) => {
+test("a refused form comes back with its list and its choices", async ({ operator, list }) => {
   const none = await operator.post("/ops/catalogue/approve", list);
   assert.equal(none.status, 400);
   assert.match(none.text, /Choose at least one record\./);
   assert.match(none.text, /Project 1</);
+  const unseen = await operator.post("/ops/catalogue/approve", { ...list, seen: [], id: "p1" });
+  assert.equal(unseen.status, 400);
+  assert.match(unseen.text, /The form lacks the field seen: /);
   const bad = await operator.post("/ops/catalogue/approve", { ...list, id: ["p1", "<b>"] });
   assert.match(bad.text, /value="p1" aria-label="Choose Project 1" checked/);
 });
@@ -101,6 +112,7 @@ test("a refused form comes back with its list and its choices", async ({ operato
 test("an approval is of the record that was seen: one that an import has changed meanwhile comes back as it is now", async ({
   service,
   operator,
+  list,
 }) => {
   const path = "/ops/catalogue?type=project";
   const first = await operator.get(path);

@@ -84,6 +84,8 @@ test("a bad name is named at its field, and stays as it was typed", async ({ ope
   assert.match(reply.text, /id="field-name"[^>]*aria-invalid="true"/);
   assert.match(reply.text, /value="&lt;script&gt;alert\(1\)&lt;\/script&gt;x{300}"/);
   assert.match(reply.text, /class="flaw" id="field-name-flaw">A name has up to 300 characters/);
+  const emoji = await operator.post("/ops/keys/issue", { name: "🎉".repeat(300) });
+  assert.equal(emoji.status, 200, "characters are counted, as the database counts them");
 });
 
 test("markup in a name shows as text", async (context) => {

@@ -6,6 +6,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { logName } from "../../../src/http/console/page.ts";
 import { actionWords } from "../../../src/http/console/words.ts";
+import { recordRevision } from "../../../src/store/whole-record.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
 import {
   CONSOLE,
@@ -42,13 +43,15 @@ async function formsOf({ service, ada }: Context): Promise<readonly (readonly [s
   const [key] = await service.sql`select id from api_key where name = 'Partner'`;
   const [season] = await service.sql`select id from season`;
   const pass = { wallet: "0.0.1001", season: season?.id };
+  const [event] = await service.sql`
+    select ${recordRevision(service.sql)} as seen from event as record where id = 'meetup'`;
   return [
     ["/publishing/redrive", { star: body.star.id }],
     ["/publishing/resolve", { finding: "1" }],
     ["/holdings/dry-run", {}],
     ["/holdings/run", { confirmed: "yes" }],
     ["/catalogue/reject", { type: "event", view: "shown", only: "meetup" }],
-    ["/catalogue/approve", { type: "event", view: "waiting", only: "meetup" }],
+    ["/catalogue/approve", { type: "event", view: "waiting", only: "meetup", ...event }],
     ["/seasons/add", { name: "Next", starts: "2090-01-01", ends: "2090-02-01" }],
     ["/premium/grant", pass],
     ["/premium/revoke", pass],

@@ -83,7 +83,12 @@ function deciding(sql: Sql, isApproved: boolean): Action {
     },
     async run({ form }) {
       const [type, asked] = [typeOf(form), idsOf(form)];
-      const seen = isApproved && form.has("seen") ? form.getAll("seen") : undefined;
+      if (isApproved && !form.has("seen"))
+        throw badField(
+          "seen",
+          "The form lacks the field seen: the revisions of the records it shows",
+        );
+      const seen = isApproved ? form.getAll("seen") : undefined;
       const found = await setApproval(sql, type, { ids: asked, isApproved, seen });
       if (found.length === 0) throw new TerminalError("NOT_FOUND", `no ${type} has this id`);
       const isDone = ({ approvedAt }: Approval) => (approvedAt !== null) === isApproved;
@@ -167,9 +172,9 @@ function recordsForm(
     columns:
       needed === null
         ? [
-            ["", "plain", (record) => choiceCell(record, chosen.has(record.id))],
+            ["Choose", "choice", (record) => choiceCell(record, chosen.has(record.id))],
             ...known,
-            ["", "action", (record) => decisionCell(record, isApproved)],
+            ["Decide", "action", (record) => decisionCell(record, isApproved)],
           ]
         : known,
   });

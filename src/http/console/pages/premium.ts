@@ -33,7 +33,7 @@ export function premiumPage({ sql }: PagesDeps): Page {
         columns: [
           ["Wallet", "whole", ({ wallet }) => walletLink(wallet)],
           ["Granted", "whole", ({ grantedAt }) => ago(grantedAt, now)],
-          ["", "action", (pass) => takeBack(request, pass)],
+          ["Take back", "action", (pass) => takeBack(request, pass)],
         ],
         empty: "No wallet has a pass for this season. Grant the first one above.",
       });

@@ -100,7 +100,7 @@ export function findingsTable(
       ["Star", "whole", ({ starId }) => starId && starLink(starId)],
       ["In detail", "text", ({ detail }) => troubleWords(detail)],
       ["Noticed", "whole", (finding) => noticed(finding, request.now)],
-      ["", "action", (finding) => setAside(request, finding)],
+      ["Set aside", "action", (finding) => setAside(request, finding)],
     ],
     empty: "None: the topics hold what was accepted here, message by message.",
   });

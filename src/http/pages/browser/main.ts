@@ -1,12 +1,14 @@
+import "./receipt.ts";
 import { followLive } from "./live.ts";
 import { keepTime } from "./page-clock.ts";
 import { reread } from "./reread.ts";
 import { say } from "./said.ts";
 import { deadline, service } from "./service.ts";
+import { signIn } from "./sign-in.ts";
 import { wakeStars } from "./stars.ts";
 import { forgetWish, keepWish, showWish } from "./wish.ts";
 
-/** What every page does: its time, its counters, its stars. The rest is loaded where it is needed. */
+/** What every page does: its time, its counters, its stars. */
 if ("error" in document.body.dataset) {
   // An error page has nothing that changes; reading it again would fail again.
   keepTime(
@@ -20,15 +22,14 @@ if ("error" in document.body.dataset) {
 pressOnce();
 wakeStars((star, why) => {
   keepWish(star);
-  openSignIn(why);
+  void signIn(why);
 });
 wakeButton("[data-sign-in]", () => {
   forgetWish();
-  openSignIn();
+  void signIn();
 });
 wakeButton("[data-sign-out]", () => void signOut());
 showWish();
-if (document.querySelector("[data-journey]") !== null) void import("./receipt.ts");
 
 /**
  * A double click is one press, and so is a key that is held down: of a star, and of the sheet that it
@@ -49,13 +50,6 @@ function wakeButton(selector: string, press: () => void): void {
     button.disabled = false;
     button.addEventListener("click", press);
   }
-}
-
-function openSignIn(why?: string): void {
-  void import("./sign-in.ts").then(
-    ({ signIn }) => signIn(why),
-    () => say("That could not be loaded. Check your connection and reload the page."),
-  );
 }
 
 async function signOut(): Promise<void> {

@@ -113,17 +113,18 @@ function replaceAll(fresh: Document, name: string, isNewDay: boolean): void {
   }
 }
 
-/** The keyboard's focus goes on at the same link, or at the item's star. */
+/** The keyboard's focus goes on at the same link, at the item's star, or at the part's first link. */
 function replaceContent(old: HTMLElement, next: Element | null): void {
   const { activeElement } = document;
-  const href = old.contains(activeElement) ? activeElement?.getAttribute("href") : null;
-  const same = () => [...old.querySelectorAll<HTMLElement>(`[href="${CSS.escape(href ?? "")}"]`)];
+  const isWithin = old !== activeElement && old.contains(activeElement);
+  const href = activeElement?.getAttribute("href") ?? "";
+  const same = () => [...old.querySelectorAll<HTMLElement>(`[href="${CSS.escape(href)}"]`)];
   // Several stars may be of one item; newer ones stand above.
   const fromEnd = same().indexOf(activeElement as HTMLElement) - same().length;
   old.replaceChildren(...(next?.childNodes ?? []));
-  if (href == null) return;
+  if (!isWithin) return;
   const link = same().at(fromEnd);
   const star = old.closest(".item")?.querySelector<HTMLElement>("[data-star]");
   // Who has scrolled elsewhere stays there.
-  (link ?? star)?.focus({ preventScroll: true });
+  (link ?? star ?? old.querySelector("a"))?.focus({ preventScroll: true });
 }

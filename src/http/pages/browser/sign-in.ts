@@ -1,10 +1,11 @@
 import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
 import { browserWallets } from "./browser-wallets.ts";
+import { demoWallets } from "./demo-wallets.ts";
 import { element } from "./element.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { deadline, service } from "./service.ts";
-import { type Asking, type Wallet, WalletError } from "./wallets.ts";
+import { type Asking, isWalletError, type Wallet } from "./wallets.ts";
 
 /**
  * Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet.
@@ -12,7 +13,7 @@ import { type Asking, type Wallet, WalletError } from "./wallets.ts";
  * @param why it is asked, where something was refused
  */
 export async function signIn(why?: string): Promise<void> {
-  // A double click, while this was being loaded.
+  // A double click.
   if (document.querySelector("dialog") !== null) return;
   const sheet = openSheet(why);
   try {
@@ -31,7 +32,7 @@ interface Group {
 
 async function findWallets(config: Config): Promise<readonly Group[]> {
   const inBrowser = await browserWallets();
-  const demo = config.demoWallets ? await (await import("./demo-wallets.ts")).demoWallets() : [];
+  const demo = config.demoWallets ? await demoWallets() : [];
   const { walletConnectProjectId: projectId, chainId } = config;
   return [
     { title: "Wallets in this browser", wallets: inBrowser },
@@ -80,7 +81,7 @@ const WALLET_SENTENCES: Readonly<Record<number, string>> = {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof StarboardError) return refusalSentence(error, now());
-  if (error instanceof WalletError) return error.message;
+  if (isWalletError(error)) return error.message;
   if (error instanceof TypeError || error instanceof DOMException) return NO_ANSWER;
   const code = Number((error as { code?: unknown } | null)?.code);
   return WALLET_SENTENCES[code] ?? "The wallet did not sign. Try again.";

@@ -4,7 +4,14 @@ import type { Signer } from "../../../../packages/client/src/index.ts";
 export type Signed = Awaited<ReturnType<Signer["sign"]>>;
 
 /** A wallet that cannot sign in; its message is a sentence for people. */
-export class WalletError extends Error {}
+export class WalletError extends Error {
+  override readonly name = "WalletError";
+}
+
+/** By its name: what is bundled apart has a class of its own. */
+export function isWalletError(error: unknown): error is WalletError {
+  return error instanceof Error && error.name === "WalletError";
+}
 
 /** An account that a wallet opened for this page. */
 export interface Account extends Signer {
