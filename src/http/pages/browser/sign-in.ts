@@ -1,10 +1,9 @@
 import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
-import { browserWallets } from "./browser-wallets.ts";
 import { element } from "./element.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { deadline, service } from "./service.ts";
-import { type Asking, type Wallet, WalletError } from "./wallets.ts";
+import { type Asking, browserWallets, demoWallets, type Wallet, WalletError } from "./wallets.ts";
 
 /**
  * Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet.
@@ -31,7 +30,7 @@ interface Group {
 
 async function findWallets(config: Config): Promise<readonly Group[]> {
   const inBrowser = await browserWallets();
-  const demo = config.demoWallets ? await (await import("./demo-wallets.ts")).demoWallets() : [];
+  const demo = config.demoWallets ? await demoWallets() : [];
   const { walletConnectProjectId: projectId, chainId } = config;
   return [
     { title: "Wallets in this browser", wallets: inBrowser },
