@@ -3,9 +3,8 @@ import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { tracing } from "../tracing.ts";
 import { everyReply } from "./middleware/every-reply.ts";
-import { requestLog, requestNote } from "./middleware/request-log.ts";
-import { traceRequests } from "./middleware/trace-requests.ts";
-import { problem, problemOf } from "./problem.ts";
+import { requestLog, requestNote, traceRequests } from "./middleware/request-log.ts";
+import { methodNotAllowed, problem, problemOf } from "./problem.ts";
 
 /** An application with the paths it answers: `publicApi`, `healthRoutes`, the voting API, … */
 export interface Mount {
@@ -35,4 +34,24 @@ export function createApp({ log, metrics, mounts, now = Date.now }: AppDeps): Ho
   app.notFound((c) => problem(c, "NOT_FOUND"));
   app.onError((error, c) => problemOf(error, c, log));
   return app;
+}
+
+/** Answers 405 on each path of an application for the methods that it has no handler for. */
+export function refuseOtherMethods(app: Hono): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { path, method } of app.routes) {
+    if (method === "ALL") continue;
+    const known = methods.get(path) ?? new Set();
+    // Hono answers HEAD by what answers GET.
+    for (const one of method === "GET" ? ["GET", "HEAD"] : [method]) known.add(one);
+    methods.set(path, known);
+  }
+  for (const [path, known] of methods) {
+    const allow = [...known].sort().join(", ");
+    app.all(path, (c, next) => {
+      // Its own handler had it and passed it on: nothing is there for any method.
+      if (known.has(c.req.method)) return next();
+      return methodNotAllowed(c, { allow, code: "METHOD_NOT_ALLOWED" });
+    });
+  }
 }

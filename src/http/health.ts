@@ -1,7 +1,10 @@
 import { type Context, Hono } from "hono";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { refuseOtherMethods } from "./middleware/other-methods.ts";
+import { schemaState } from "../store/migrate.ts";
+import { runStatement, type Sql } from "../store/postgres.ts";
+import { evictionPolicy, probeWrites, type Redis } from "../store/redis.ts";
+import { refuseOtherMethods } from "./app.ts";
 import type { OperatorAccess } from "./operator-access.ts";
 import { problem } from "./problem.ts";
 
@@ -17,7 +20,7 @@ export type DependencyCheck = () => Promise<DependencyState>;
 export interface HealthDeps {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** By the name that `/readyz` shows; see `dependencies.ts`. */
+  /** By the name that `/readyz` shows; see `checkPostgres`. */
   readonly dependencies: Readonly<Record<string, DependencyCheck>>;
   readonly isDraining: () => boolean;
   /** How the journal agrees with its topics, where this process knows. */
@@ -80,4 +83,35 @@ async function metrics(c: Context, deps: HealthDeps): Promise<Response> {
   await deps.refreshMetrics?.();
   const { registry } = deps.metrics;
   return c.body(await registry.metrics(), 200, { "Content-Type": registry.contentType });
+}
+
+/** A probe waits no longer; the orchestrator asks again. */
+const DEADLINE_MS = 1_000;
+
+/** Postgres and the schema in it: without either, nothing here works. */
+export function checkPostgres(sql: Sql): DependencyCheck {
+  return async () => {
+    try {
+      const schema = await runStatement(schemaState(sql), DEADLINE_MS);
+      return schema === "old" || schema === "other" ? "down" : "ok";
+    } catch {
+      return "down";
+    }
+  };
+}
+
+/**
+ * Redis may be away or refuse writes: limits and snapshots do without it. What it may not do is
+ * evict, for that loses queued work in silence.
+ */
+export function checkRedis(redis: Redis): DependencyCheck {
+  return async () => {
+    try {
+      if ((await evictionPolicy(redis, DEADLINE_MS)) !== "noeviction") return "down";
+      await probeWrites(redis, DEADLINE_MS);
+      return "ok";
+    } catch {
+      return "degraded";
+    }
+  };
 }

@@ -7,6 +7,15 @@ export type Json = { readonly [name: string]: unknown };
 /** What an operation answers, by status. */
 export type Replies = Readonly<Record<string, Json>>;
 
+/** The shape of a JSON object, which stands under a name of its own in a document. */
+export function record<S extends z.ZodRawShape>(
+  id: string,
+  fields: S,
+  example?: z.output<z.ZodObject<S>>,
+) {
+  return z.strictObject(fields).meta({ id, ...(example && { examples: [example] }) });
+}
+
 /** An OpenAPI 3.1 document with what every one of ours says. */
 export function documentOf(given: {
   readonly title: string;

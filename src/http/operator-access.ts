@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { ENVIRONMENT, isOperatorToken, type Operator } from "../keys/operators.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { bearerToken } from "./bearer-token.ts";
+import { bearerToken } from "./host-cookie.ts";
 import type { ClientAddress } from "./middleware/client-address.ts";
 import { type SharedWindowOptions, sharedWindow } from "./middleware/shared-window.ts";
 import { problem } from "./problem.ts";

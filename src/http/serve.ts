@@ -11,9 +11,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { AskApp, FastPath } from "./fast-path/fast-path.ts";
+import { boundSocketsPerAddress } from "./middleware/client-address.ts";
 import { type BareProblem, bareProblem } from "./problem.ts";
 import { closeWithConnection, inTurn } from "./replies-behind.ts";
-import { boundSocketsPerAddress } from "./sockets-per-address.ts";
 import { type ParserError, tunnelRequest, unknownMethodRequest } from "./unknown-method.ts";
 
 export type HttpServer = Awaited<ReturnType<typeof serveHttp>>;

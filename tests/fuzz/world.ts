@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { recordTypes } from "../../src/catalogue/record-type.ts";
 import type { SigningWallet } from "../../src/cli/demo-wallet.ts";
-import { formToken } from "../../src/http/console/read-form.ts";
+import { formToken } from "../../src/http/console/forms.ts";
 import { issueKey, revokeKey } from "../../src/keys/api-keys.ts";
 import { addOperator, ROLES } from "../../src/keys/operators.ts";
 import { createHederaTopic } from "../../src/ledger/hedera-topic.ts";

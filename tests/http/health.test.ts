@@ -2,8 +2,12 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { createApp } from "../../src/http/app.ts";
-import { checkPostgres, checkRedis } from "../../src/http/dependencies.ts";
-import { type DependencyCheck, healthRoutes } from "../../src/http/health.ts";
+import {
+  checkPostgres,
+  checkRedis,
+  type DependencyCheck,
+  healthRoutes,
+} from "../../src/http/health.ts";
 import { operatorAccess } from "../../src/http/operator-access.ts";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";

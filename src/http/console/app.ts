@@ -8,9 +8,9 @@ import type { Sql } from "../../store/postgres.ts";
 import { readVerdict } from "../../upkeep/service-verdict.ts";
 import { UUID } from "../../uuid.ts";
 import { statusOf } from "../problem.ts";
-import { restOfPath } from "../rest-of-path.ts";
+import { restOfPath } from "../v1/parameters.ts";
 import { serveAssets } from "./assets.ts";
-import { errorPage, foreignForm, notAllowed } from "./error-page.ts";
+import { formToken, isFormToken, isSameOrigin, readForm } from "./forms.ts";
 import { type FrameRequest, framedPage } from "./frame.ts";
 import { createGate, type Gate, guestLimit, type Signed } from "./gate.ts";
 import { html } from "./markup.ts";
@@ -23,8 +23,7 @@ import {
   type ShownPage,
 } from "./page.ts";
 import { serveQueueBoard } from "./queue-board-routes.ts";
-import { formToken, isFormToken, isSameOrigin, readForm } from "./read-form.ts";
-import { goTo, sendPage } from "./reply.ts";
+import { errorPage, foreignForm, goTo, notAllowed, sendPage } from "./reply.ts";
 
 /**
  * The operators' console, to be mounted at `/ops`: sign-in, the frame around every page, and what

@@ -1,10 +1,10 @@
-import { DAY_MS } from "../../../actors/day.ts";
+import { DAY_MS, type Day, dayOf } from "../../../actors/day.ts";
 import type { RefusalTrail, TrailedRefusal } from "../../journal/refusal-trail.ts";
 import { accountNumber, walletOf } from "../../journal/star-record.ts";
 import { type ListedStar, listStars } from "../../reads/list-stars.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { weightWords } from "./pages/star-words.ts";
-import { refusalWords } from "./words.ts";
+import { alike } from "./markup.ts";
+import { refusalWords, weightWords } from "./words.ts";
 
 /** One decision in words, as page and stream show it. */
 export interface Decision {
@@ -100,4 +100,29 @@ function acceptedWords(star: ListedStar): Decision {
 
 function refusedWords({ code, ...refused }: TrailedRefusal): Decision {
   return { ...refused, isAccepted: false, why: refusalWords(code), weight: null };
+}
+
+export interface RefusalGroup {
+  readonly day: Day;
+  /** `<type>/<id>` */
+  readonly target: string;
+  readonly code: string;
+  readonly count: number;
+  /** Of the newest, epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The newest of all wallets, in which one's are looked for. */
+const SEARCHED = 500;
+
+/** A wallet's refused stars as far as they are kept, newest first; those of a day that are alike are counted. */
+export async function refusalsOf(
+  trail: RefusalTrail,
+  wallet: string,
+): Promise<readonly RefusalGroup[]> {
+  const mine = (await trail.newest(SEARCHED)).filter(({ wallet: refused }) => refused === wallet);
+  const groups = alike(mine, ({ at, code, target }) => `${dayOf(at)} ${code} ${target}`);
+  return groups.map(([{ at, target, code }, ...others]) => {
+    return { day: dayOf(at), target, code, at, count: 1 + others.length };
+  });
 }

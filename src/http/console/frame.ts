@@ -1,6 +1,6 @@
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import { alike } from "./alike.ts";
-import { type Content, code, type Html, html, htmlDocument, instantText } from "./markup.ts";
+import { instantText } from "./amounts.ts";
+import { alike, type Content, code, type Html, html, htmlDocument } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
 /** What is known of the request that a page answers. */

@@ -12,10 +12,9 @@ import { type Actor, appendOperatorLog } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { hostCookie } from "../host-cookie.ts";
 import { localWindow } from "../middleware/sliding-window.ts";
-import { closedPage } from "./error-page.ts";
 import type { ConsoleDeps } from "./page.ts";
-import { goTo } from "./reply.ts";
-import { localPath, type SignInDeps, signIn, signInByLink, signInPage } from "./sign-in.ts";
+import { closedPage, goTo, localPath } from "./reply.ts";
+import { type SignInDeps, signIn, signInByLink, signInPage } from "./sign-in.ts";
 
 /** A request of somebody signed in. */
 export interface Signed {

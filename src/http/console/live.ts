@@ -1,8 +1,7 @@
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { createStreamLimit } from "../stream-limit.ts";
-import { figuresOf } from "./figures.ts";
 import { banner, failingBadge } from "./frame.ts";
-import { healthOf } from "./health.ts";
+import { figuresOf, healthOf } from "./health.ts";
 import type { Page, PageRequest, PagesDeps } from "./page.ts";
 import { TABLES } from "./pages/overview.ts";
 import { secured } from "./reply.ts";

@@ -6,23 +6,20 @@ import { actorJsonPage, actorPage } from "./pages/actor.ts";
 import { actorsPage } from "./pages/actors.ts";
 import { alarmsPage } from "./pages/alarms.ts";
 import { cataloguePage } from "./pages/catalogue.ts";
+import { keysPage, operatorsPage } from "./pages/credentials.ts";
 import { feedPage, liveDecisionsPage } from "./pages/feed.ts";
 import { holdingsPage } from "./pages/holdings.ts";
-import { holdingsNowPage } from "./pages/holdings-now.ts";
-import { holdingsRunPage } from "./pages/holdings-run.ts";
-import { keysPage } from "./pages/keys.ts";
+import { holdingsNowPage, holdingsRunPage } from "./pages/holdings-report.ts";
 import { logExportPage, logPage } from "./pages/log.ts";
-import { operatorsPage } from "./pages/operators.ts";
 import { overviewPage } from "./pages/overview.ts";
-import { premiumPage } from "./pages/premium.ts";
 import { publishingPage } from "./pages/publishing.ts";
-import { queuesPage } from "./pages/queues.ts";
 import { searchPage } from "./pages/search.ts";
-import { seasonsPage } from "./pages/seasons.ts";
+import { premiumPage, seasonsPage } from "./pages/seasons.ts";
 import { starPage } from "./pages/star.ts";
 import { starsPage } from "./pages/stars.ts";
 import { walletPage } from "./pages/wallet.ts";
 import { xpPage } from "./pages/xp.ts";
+import { queuesPage } from "./queue-board-routes.ts";
 
 /** The table of pages: routes and navigation are made from it, in this order. */
 export function consolePages(given: Omit<PagesDeps, "readNumbers" | "feed">): readonly Page[] {

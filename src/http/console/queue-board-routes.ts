@@ -2,13 +2,13 @@ import type { Context, Hono } from "hono";
 import { TerminalError } from "../../errors.ts";
 import { allows } from "../../keys/operators.ts";
 import { actLogged } from "../../store/logged-act.ts";
-import { pagePolicy } from "../page-headers.ts";
-import { foreignForm, notAllowed } from "./error-page.ts";
+import { pagePolicy } from "../reply-header.ts";
+import { isSameOrigin } from "./forms.ts";
 import type { Gate, Signed } from "./gate.ts";
-import type { ConsoleDeps } from "./page.ts";
-import { BOARD_PATH, type QueueBoard } from "./queue-board.ts";
-import { isSameOrigin } from "./read-form.ts";
-import { secured } from "./reply.ts";
+import { html, section } from "./markup.ts";
+import type { ConsoleDeps, Page, PagesDeps } from "./page.ts";
+import { BOARD_PATH, QUEUES, type QueueBoard } from "./queue-board.ts";
+import { foreignForm, notAllowed, secured } from "./reply.ts";
 
 interface BoardRoutesDeps extends ConsoleDeps {
   readonly gate: Gate;
@@ -114,4 +114,20 @@ function actOf(method: string, path: string): readonly [name?: string, subject?:
 function secureBoard(c: Context, reply: Response): Response {
   secured(c).header("Content-Security-Policy", BOARD_POLICY);
   return c.newResponse(reply.body, reply);
+}
+
+/** What BullMQ's queues are for, and the way to them: they are wake-ups and hand-offs. */
+export function queuesPage({ board }: Pick<PagesDeps, "board">): Page {
+  const way =
+    board === undefined
+      ? html`<p class="notice" role="status">There are no queues here: this Redis is not fit for BullMQ. Web and worker are one process and wake each other directly, and stars for rewards wait in Postgres.</p>`
+      : html`<p><a class="button" href="${BOARD_PATH}">Open Bull Board</a></p>`;
+  const body = html`<p class="lead">If the queues are emptied no star is lost: Postgres knows what must be published, checked or offered to rewards.</p>
+${way}
+${QUEUES.map(({ name, purpose }) => section(name, html`<p>${purpose}</p>`))}`;
+  return {
+    path: "/queues",
+    nav: ["Upkeep", "Queues"],
+    show: async () => ({ title: "Queues", body }),
+  };
 }

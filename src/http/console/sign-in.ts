@@ -2,10 +2,10 @@ import type { Context } from "hono";
 import { RetryableError } from "../../errors.ts";
 import type { Operator } from "../../keys/operators.ts";
 import type { OperatorAccess, OperatorVerdict } from "../operator-access.ts";
+import { isSameOrigin, readForm } from "./forms.ts";
 import { barePage } from "./frame.ts";
 import { html } from "./markup.ts";
-import { isSameOrigin, readForm } from "./read-form.ts";
-import { goTo, sendPage } from "./reply.ts";
+import { goTo, localPath, sendPage } from "./reply.ts";
 
 export interface SignInDeps {
   readonly publicUrl: string;
@@ -101,9 +101,4 @@ async function enter(
     return signInPage(c, { ...shown, status: 503, flaw: "The database is out of reach." });
   }
   return goTo(c, shown.next);
-}
-
-/** A page of the console in every case: a sign-in never leads elsewhere. */
-export function localPath(asked: string | null): string {
-  return asked !== null && /^\/ops(?:[/?][\x21-\x7e]*)?$/.test(asked) ? asked : "/ops";
 }

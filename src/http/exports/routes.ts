@@ -14,8 +14,7 @@ import { createStreamLimit, type StreamRefusal } from "../stream-limit.ts";
 import { none, parseSearch, readQuery, searchOf } from "../v1/parameters.ts";
 import { clientHas, GZIP_SUFFIX, represent, send, takesGzip } from "../v1/representation.ts";
 import { type ByteRange, byteRange, sliceBytes } from "./byte-range.ts";
-import { cutWhenSlow, type LeastRate } from "./least-rate.ts";
-import { streamText } from "./stream-text.ts";
+import { cutWhenSlow, type LeastRate, streamText } from "./stream-text.ts";
 
 export interface ExportRoutesDeps extends Limited {
   /** Requests per client and 60 s. */

@@ -3,8 +3,7 @@ import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
 import { dateByClock, nameOf, SECURITY_HEADERS } from "../middleware/every-reply.ts";
 import { requestNote } from "../middleware/request-log.ts";
-import { PlainRequest } from "./plain-request.ts";
-import type { Prechecked } from "./request-like.ts";
+import { PlainRequest, type Prechecked } from "./request-like.ts";
 
 /**
  * The fast path: frequent requests whose answer is ready are answered without the adapter and Hono's

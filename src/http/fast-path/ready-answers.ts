@@ -2,12 +2,11 @@ import type { KeyVerdict, VerifyKey } from "../../keys/verify-key.ts";
 import { revisionOf } from "../../store/data-revision.ts";
 import { givenKey } from "../middleware/api-key.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
-import type { ParsedQueries, ParsedQuery } from "../v1/parsed-queries.ts";
+import type { ParsedQueries, ParsedQuery } from "../v1/endpoint.ts";
 import { readyFor } from "../v1/representation.ts";
 import type { ResponseCache } from "../v1/response-cache.ts";
 import type { FindAnswer, ReadyAnswer } from "./fast-path.ts";
-import type { PlainRequest } from "./plain-request.ts";
-import type { Prechecked } from "./request-like.ts";
+import type { PlainRequest, Prechecked } from "./request-like.ts";
 
 /** What the app's routes share with the fast path. */
 export interface Shared {

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { VerifyKey } from "../../keys/verify-key.ts";
 import type { DataRevision } from "../../store/data-revision.ts";
-import { bearerToken } from "../bearer-token.ts";
 import { precheckedOf, type RequestLike } from "../fast-path/request-like.ts";
+import { bearerToken } from "../host-cookie.ts";
 import { problem } from "../problem.ts";
 
 /** What a request has once its key was checked. */

@@ -1,8 +1,10 @@
-import type { MiddlewareHandler } from "hono";
+import type { SpanStatusCode } from "@opentelemetry/api";
+import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { Logger } from "../../log.ts";
 import type { Metrics } from "../../metrics.ts";
+import type { Tracing } from "../../tracing.ts";
 import { precheckedOf } from "../fast-path/request-like.ts";
-import { routePattern } from "./route-pattern.ts";
 
 /** What handlers may add to the line and to the context of a request. */
 export interface RequestVariables {
@@ -60,5 +62,49 @@ export function requestLog(note: RequestNote): MiddlewareHandler<{ Variables: Re
       ms: performance.now() - started,
       keyId: c.get("keyId"),
     });
+  };
+}
+
+/**
+ * The pattern of the route that a request is for, once it is answered: metrics and traces have a
+ * series for each, so a client's own words are never in it. Each layer that looked at the request
+ * matches too, and what would have answered had no other part; the most particular is the route.
+ *
+ * @returns `none` where nothing is found
+ */
+export function routePattern(c: Context): string {
+  if (c.res.status === 404) return "none";
+  let route = { path: "", weight: -1 };
+  for (const { path } of matchedRoutes(c)) {
+    const weight = path.endsWith("/*") ? path.length - 2 : path.length + 0.5;
+    if (weight >= route.weight) route = { path, weight };
+  }
+  return route.path;
+}
+
+/** The standard's number: its package is not loaded for it. */
+const ERROR: SpanStatusCode.ERROR = 2;
+const SERVER_ERRORS_FROM = 500;
+
+export function traceRequests(tracing: Tracing): MiddlewareHandler {
+  return async function traceRequests(c, next) {
+    const { method } = c.req;
+    const traceparent = c.req.header("traceparent") ?? "";
+    await tracing.inSpan(
+      method,
+      async (span) => {
+        await next();
+        const { status } = c.res;
+        const route = routePattern(c);
+        span.updateName(`${method} ${route}`);
+        span.setAttributes({
+          "http.request.method": method,
+          "http.route": route,
+          "http.response.status_code": status,
+        });
+        if (status >= SERVER_ERRORS_FROM) span.setStatus({ code: ERROR });
+      },
+      { traceparent, isRequest: true },
+    );
   };
 }

@@ -2,18 +2,21 @@ import { type Context, Hono } from "hono";
 import type { Clock } from "../../clock.ts";
 import { RetryableError, TerminalError } from "../../errors.ts";
 import type { Logger } from "../../log.ts";
+import { refuseOtherMethods } from "../app.ts";
 import { html } from "../console/markup.ts";
-import { refuseOtherMethods } from "../middleware/other-methods.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
-import { pagePolicy, securePage } from "../page-headers.ts";
 import { statusOf } from "../problem.ts";
-import { setReplyHeader } from "../reply-header.ts";
+import { pagePolicy, securePage, setReplyHeader } from "../reply-header.ts";
 import { representText, send } from "../v1/representation.ts";
 import { type Assets, serveAssets } from "./assets.ts";
-import { directoryPages } from "./directory.ts";
+import { eventPage, eventsPage } from "./events.ts";
+import { homePage } from "./home.ts";
 import { type Asked, documentOf, type Site } from "./layout.ts";
-import type { Page, ShownPage, Visitor } from "./page.ts";
-import type { Reading } from "./reading.ts";
+import { leaderboardPage } from "./leaderboard.ts";
+import { marketPages } from "./markets.ts";
+import type { Page, Reading, ShownPage, Visitor } from "./page.ts";
+import { projectPage, projectsPage } from "./projects.ts";
+import { starPage, starsPage } from "./stars.ts";
 
 export interface PagesGiven {
   readonly reading: Reading;
@@ -30,18 +33,7 @@ export interface PagesGiven {
 }
 
 /** First parts of paths that are no page's: programs ask there, and get JSON. */
-const OTHER_REALMS = new Set([
-  "assets",
-  "demo",
-  "docs",
-  "exports",
-  "healthz",
-  "metrics",
-  "ops",
-  "readyz",
-  "v1",
-  "voting",
-]);
+const OTHER_REALMS = /^(?:assets|demo|docs|exports|healthz|metrics|ops|readyz|v1|voting)$/;
 const HTML = "text/html; charset=utf-8";
 
 /** The directory's pages (contract, section 8), to be mounted at "/" after everything else. */
@@ -65,7 +57,7 @@ export function pageRoutes(given: PagesGiven): Hono {
 /** Whether a browser asks for a page that does not exist, and so gets a page as answer. */
 function isForPeople(c: Context): boolean {
   const [, realm = ""] = c.req.path.split("/", 2);
-  return !OTHER_REALMS.has(realm) && /\btext\/html\b/i.test(c.req.header("accept") ?? "");
+  return !OTHER_REALMS.test(realm) && /\btext\/html\b/i.test(c.req.header("accept") ?? "");
 }
 
 interface Answering extends PagesGiven {
@@ -146,4 +138,19 @@ function errorBody(status: number, sentence?: string): Pick<ShownPage, "title" |
 <p>${sentence ?? SENTENCES[status] ?? "Something went wrong on our side."}</p>
 <p><a class="button" href="/">See what is on now</a></p>`,
   };
+}
+
+/** Every page; routes and navigation follow from this, in its order. */
+export function directoryPages(reading: Reading): readonly Page[] {
+  return [
+    homePage(reading),
+    eventsPage(reading),
+    eventPage(reading),
+    ...marketPages(reading),
+    projectsPage(reading),
+    projectPage(reading),
+    leaderboardPage(reading),
+    starsPage(reading),
+    starPage(reading),
+  ];
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Holdings } from "../../../actors/holdings.ts";
 import { type SigningWallet, signChallenge } from "../../cli/demo-wallet.ts";
 import { badField, TerminalError } from "../../errors.ts";
-import { refuseOtherMethods } from "../middleware/other-methods.ts";
+import { refuseOtherMethods } from "../app.ts";
 import { readJson } from "../middleware/read-json.ts";
 
 export interface DemoSigning {

@@ -23,10 +23,9 @@ import {
   section,
 } from "../console/markup.ts";
 import { choice, limit, offset } from "../v1/parameters.ts";
-import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { type Item, itemHead, itemList } from "./items.ts";
-import type { Page } from "./page.ts";
-import { found, type Reading, readFilters } from "./reading.ts";
+import type { Item } from "./items.ts";
+import { type Filter, itemPage, listPage } from "./lists.ts";
+import type { Page, Reading } from "./page.ts";
 import { name, outwards, paragraphs, time } from "./text.ts";
 
 const EVENT_TYPE_WORDS: Readonly<Record<EventType, string>> = {
@@ -61,81 +60,64 @@ const STATUS_WORDS = { upcoming: "Upcoming", live: "Live", ended: "Ended", all: 
 const statuses = [...eventStatuses, "all"] as const;
 
 /** `/events`: with the filters of the public API. */
-export function eventsPage({ sql, eventSources, share }: Reading): Page {
-  const shape = z.strictObject({
-    status: choice(statuses),
-    eventType: choice(eventTypes),
-    source: choice(eventSources),
-    limit: limit(24),
-    offset: offset(),
-  });
-  return {
+export function eventsPage(reading: Reading): Page {
+  const { sql, eventSources } = reading;
+  const sources = {
+    parameter: "source",
+    label: "Source",
+    choices: { unset: "Every source", words: eventSources.map((each) => [each, each] as const) },
+  };
+  const filters: readonly Filter[] = [
+    {
+      parameter: "status",
+      label: "Status",
+      choices: {
+        unset: "Live and upcoming",
+        words: statuses.map((each) => [each, STATUS_WORDS[each]]),
+      },
+    },
+    {
+      parameter: "eventType",
+      label: "Kind",
+      choices: {
+        unset: "Every kind",
+        words: eventTypes.map((each) => [each, EVENT_TYPE_WORDS[each]]),
+      },
+    },
+    ...(eventSources.length === 0 ? [] : [sources]),
+  ];
+  return listPage(reading, {
     path: "/events",
     nav: "Events",
-    async show({ query, visitor }) {
-      const given = readFilters(shape, query);
-      const { events, total, at } = await share(`events ${JSON.stringify(given)}`, async (at) => ({
-        ...(await listEvents(sql, { ...given, now: at })),
-        at,
-      }));
-      const items = events.map((row) => eventItem(row, at));
-      const form = filterForm("/events", "Which events", [
-        {
-          parameter: "status",
-          label: "Status",
-          unset: "Live and upcoming",
-          options: statuses.map((each) => [each, STATUS_WORDS[each]]),
-          chosen: given.status,
-        },
-        {
-          parameter: "eventType",
-          label: "Kind",
-          unset: "Every kind",
-          options: eventTypes.map((each) => [each, EVENT_TYPE_WORDS[each]]),
-          chosen: given.eventType,
-        },
-        ...(eventSources.length === 0
-          ? []
-          : [
-              {
-                parameter: "source",
-                label: "Source",
-                unset: "Every source",
-                options: eventSources.map((each) => [each, each] as const),
-                chosen: given.source,
-              },
-            ]),
-      ]);
-      const empty = given.offset > 0 ? NOTHING_FURTHER : "No event fits.";
-      const { status, eventType, source } = given;
-      const asked = { status, eventType, source, limit: query.get("limit") };
-      return {
-        title: "Events",
-        body: html`<h1>Events</h1>
-${form}
-${itemList(items, visitor, { empty })}
-${pager("/events", asked, { ...given, total })}`,
-      };
+    title: "Events",
+    heading: html`<h1>Events</h1>`,
+    label: "Which events",
+    shape: z.strictObject({
+      status: choice(statuses),
+      eventType: choice(eventTypes),
+      source: choice(eventSources),
+      limit: limit(24),
+      offset: offset(),
+    }),
+    filters: () => filters,
+    async read(asked, at) {
+      const { events, total } = await listEvents(sql, { ...asked, now: at });
+      return { items: events.map((row) => eventItem(row, at)), total };
     },
-  };
+    nothing: () => "No event fits.",
+  });
 }
 
 /** `/events/{id}`: description, links, prizes, total, the star. */
-export function eventPage({ sql, share }: Reading): Page {
-  return {
-    path: "/events/:id",
-    async show({ id, now, visitor }) {
-      const row = RECORD_ID.test(id)
-        ? await share(`event ${id}`, () => readEvent(sql, id))
-        : undefined;
-      const event = found(row, "event");
-      return {
-        title: event.title,
-        body: html`${itemHead(eventItem(event, now), visitor)}
-${details(event)}`,
-      };
-    },
-  };
+export function eventPage(reading: Reading): Page {
+  return itemPage(reading, {
+    path: "/events",
+    name: "event",
+    isId: (id) => RECORD_ID.test(id),
+    read: (id) => readEvent(reading.sql, id),
+    item: eventItem,
+    details,
+  });
 }
 
 function details(event: EventDetail): Content {

@@ -7,9 +7,8 @@ import { type Html, html } from "../console/markup.ts";
 import { eventItem } from "./events.ts";
 import { type Item, itemList } from "./items.ts";
 import { collectionItem, tokenItem } from "./markets.ts";
-import type { Page, PageRequest } from "./page.ts";
+import type { Page, PageRequest, Reading } from "./page.ts";
 import { projectItem } from "./projects.ts";
-import type { Reading } from "./reading.ts";
 
 const EVENTS = 6;
 const TOP = 5;

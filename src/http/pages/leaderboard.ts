@@ -1,9 +1,9 @@
 import { counted } from "../../counted.ts";
 import { accountNumber } from "../../journal/star-record.ts";
 import { readLeaderboard, readStanding, type Standing } from "../../reads/leaderboard.ts";
-import { html, number, table } from "../console/markup.ts";
-import type { Page } from "./page.ts";
-import type { Reading } from "./reading.ts";
+import { number } from "../console/amounts.ts";
+import { html, table } from "../console/markup.ts";
+import type { Page, Reading } from "./page.ts";
 import { name, time } from "./text.ts";
 
 const SHOWN_MAX = 100;

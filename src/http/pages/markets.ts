@@ -9,21 +9,13 @@ import {
   type RankedType,
   type TokenRow,
 } from "../../reads/markets.ts";
+import { number } from "../console/amounts.ts";
 import { onExplorer } from "../console/links.ts";
-import {
-  type Content,
-  type Fact,
-  facts,
-  type Html,
-  html,
-  number,
-  section,
-} from "../console/markup.ts";
+import { type Content, type Fact, facts, type Html, html, section } from "../console/markup.ts";
 import { limit, namePart, offset } from "../v1/parameters.ts";
-import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { type Item, itemHead, itemList, windowFacts } from "./items.ts";
-import type { Page } from "./page.ts";
-import { found, type Reading, readFilters } from "./reading.ts";
+import { type Item, windowFacts } from "./items.ts";
+import { itemPage, listPage } from "./lists.ts";
+import type { Page, Reading } from "./page.ts";
 import { dollars, name } from "./text.ts";
 
 /** A token in a list, and at the head of its page. */
@@ -116,70 +108,53 @@ const collections: Market<"collection"> = {
 
 /** `/tokens` and `/collections`, the markets list's two tabs, each with the pages of its items. */
 export function marketPages(reading: Reading): readonly Page[] {
-  return [
-    listPage(tokens, reading),
-    itemPage(tokens, reading),
-    listPage(collections, reading),
-    itemPage(collections, reading),
-  ];
+  return [...pagesOf(tokens, reading), ...pagesOf(collections, reading)];
 }
 
-const shape = z.strictObject({ q: namePart(), limit: limit(50), offset: offset() });
+const shape = z.strictObject({
+  q: namePart()
+    .transform((q) => q?.trim() || undefined)
+    .pipe(z.string().optional()),
+  limit: limit(50),
+  offset: offset(),
+});
 
-/** A tab of the markets list: all items by today's stars, page by page, or those with a name. */
-function listPage<T extends RankedType>(
-  { type, path, nav, title, one, item }: Market<T>,
-  { sql, share }: Reading,
-): Page {
-  return {
+/** A tab of the list, all items by today's stars or those with a name, and the page of each item. */
+function pagesOf<T extends RankedType>(market: Market<T>, reading: Reading): readonly Page[] {
+  const { type, path, nav, title, one, item, details } = market;
+  const { sql, explorerUrl } = reading;
+  const list = listPage(reading, {
     path,
     nav,
-    async show({ query, visitor }) {
-      const given = readFilters(shape, query);
-      const q = given.q?.trim() || undefined;
-      const asked = { ...given, q };
-      const { rows, total } = await share(`${path} ${JSON.stringify(asked)}`, (at) =>
-        listRanked(sql, type, { ...asked, now: at }),
-      );
-      const search = { parameter: "q", label: "Name", written: q };
-      const none = q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`;
-      const empty = given.offset > 0 ? NOTHING_FURTHER : none;
-      return {
-        title,
-        body: html`<h1>Markets</h1>
-${tabs(path)}
-${filterForm(path, `Which ${one}s`, [search])}
-${itemList(rows.map(item), visitor, { empty })}
-${pager(path, { q, limit: query.get("limit") }, { ...given, total })}`,
-      };
+    title,
+    heading: html`<h1>Markets</h1>
+${tabs(path)}`,
+    label: `Which ${one}s`,
+    shape,
+    filters: () => [{ parameter: "q", label: "Name" }],
+    async read(asked, at) {
+      const { rows, total } = await listRanked(sql, type, { ...asked, now: at });
+      return { items: rows.map(item), total };
     },
-  };
+    nothing: ({ q }) =>
+      q === undefined ? `No ${one} is listed yet.` : `No ${one} has such a name.`,
+  });
+  const each = itemPage(reading, {
+    path,
+    name: one,
+    isId: isEntityId,
+    read: (id, now) => readItem(sql, type, { id, now }),
+    item,
+    details(row) {
+      const ledgerId = onExplorer(explorerUrl, `token/${row.id}`, row.id);
+      return section("Details", facts([...details(row, ledgerId), ...windowFacts(row)]));
+    },
+  });
+  return [list, each];
 }
 
 function tabs(current: string): Html {
   const tab = ({ path, nav }: { readonly path: string; readonly nav: string }): Html =>
     html`<a href="${path}"${path === current ? html` aria-current="page"` : ""}>${nav}</a>`;
   return html`<nav class="tabs" aria-label="Markets">${tab(tokens)}${tab(collections)}</nav>`;
-}
-
-/** `/tokens/{id}` or `/collections/{id}` */
-function itemPage<T extends RankedType>(
-  { type, path, one, item, details }: Market<T>,
-  { sql, share, explorerUrl }: Reading,
-): Page {
-  return {
-    path: `${path}/:id`,
-    async show({ id, visitor }) {
-      const row = isEntityId(id)
-        ? await share(`${one} ${id}`, (at) => readItem(sql, type, { id, now: at }))
-        : undefined;
-      const shown = found(row, one);
-      const ledgerId = onExplorer(explorerUrl, `token/${id}`, id);
-      return {
-        title: shown.name,
-        body: html`${itemHead(item(shown), visitor)}
-${section("Details", facts([...details(shown, ledgerId), ...windowFacts(shown)]))}`,
-      };
-    },
-  };
 }

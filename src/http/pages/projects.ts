@@ -5,10 +5,9 @@ import { listProjects, type ProjectRow } from "../../reads/ecosystem.ts";
 import { categories } from "../../store/enumerations.ts";
 import { type Fact, facts, html, section } from "../console/markup.ts";
 import { choice, country, limit, offset } from "../v1/parameters.ts";
-import { filterForm, NOTHING_FURTHER, pager } from "./filters.ts";
-import { type Item, itemHead, itemList, windowFacts } from "./items.ts";
-import type { Page } from "./page.ts";
-import { found, type Reading, readFilters } from "./reading.ts";
+import { type Item, windowFacts } from "./items.ts";
+import { itemPage, listPage } from "./lists.ts";
+import type { Page, Reading } from "./page.ts";
 import { categoryText, countryText, outwards, paragraphs, time } from "./text.ts";
 
 /** A project in a list, and at the head of its page. */
@@ -27,81 +26,71 @@ export function projectItem(
   };
 }
 
-const shape = z.strictObject({
-  category: choice(categories),
-  country: country(),
-  limit: limit(24),
-  offset: offset(),
-});
-
 /** `/projects`: the ecosystem directory, newest first. */
-export function projectsPage({ sql, share }: Reading): Page {
-  return {
+export function projectsPage(reading: Reading): Page {
+  const { sql, share } = reading;
+  return listPage(reading, {
     path: "/projects",
     nav: "Projects",
-    async show({ query, visitor }) {
-      const given = readFilters(shape, query);
-      const [{ projects, total }, countries] = await Promise.all([
-        share(`projects ${JSON.stringify(given)}`, (at) =>
-          listProjects(sql, { ...given, now: at }),
-        ),
-        share("countries", () => projectCountries(sql)),
-      ]);
-      const { category, country } = given;
+    title: "Projects",
+    heading: html`<h1>Ecosystem projects</h1>`,
+    label: "Which projects",
+    shape: z.strictObject({
+      category: choice(categories),
+      country: country(),
+      limit: limit(24),
+      offset: offset(),
+    }),
+    async filters({ country }) {
+      const countries = await share("countries", () => projectCountries(sql));
       // One without a project is a choice too where it was asked for.
       const choices = new Set([...countries, ...(country === undefined ? [] : [country])]);
-      const form = filterForm("/projects", "Which projects", [
+      return [
         {
           parameter: "category",
           label: "Category",
-          unset: "Every category",
-          options: categories.map((each) => [each, categoryText(each)]),
-          chosen: category,
+          choices: {
+            unset: "Every category",
+            words: categories.map((each) => [each, categoryText(each)]),
+          },
         },
         {
           parameter: "country",
           label: "Country",
-          unset: "Every country",
-          options: [...choices].map((each) => [each, countryText(each)]),
-          chosen: country,
+          choices: {
+            unset: "Every country",
+            words: [...choices].map((each) => [each, countryText(each)]),
+          },
         },
-      ]);
-      const empty = given.offset > 0 ? NOTHING_FURTHER : "No project fits.";
-      const asked = { category, country, limit: query.get("limit") };
-      return {
-        title: "Projects",
-        body: html`<h1>Ecosystem projects</h1>
-${form}
-${itemList(projects.map(projectItem), visitor, { empty })}
-${pager("/projects", asked, { ...given, total })}`,
-      };
+      ];
     },
-  };
+    async read(asked, at) {
+      const { projects, total } = await listProjects(sql, { ...asked, now: at });
+      return { items: projects.map(projectItem), total };
+    },
+    nothing: () => "No project fits.",
+  });
 }
 
 /** `/projects/{id}` */
-export function projectPage({ sql, share }: Reading): Page {
-  return {
-    path: "/projects/:id",
-    async show({ id, visitor }) {
-      const row = RECORD_ID.test(id)
-        ? await share(`project ${id}`, (at) => readItem(sql, "project", { id, now: at }))
-        : undefined;
-      const project = found(row, "project");
-      const { description, websiteUrl, country } = project;
+export function projectPage(reading: Reading): Page {
+  return itemPage(reading, {
+    path: "/projects",
+    name: "project",
+    isId: (id) => RECORD_ID.test(id),
+    read: (id, now) => readItem(reading.sql, "project", { id, now }),
+    item: projectItem,
+    details(project) {
+      const { category, description, websiteUrl, country, createdAt } = project;
       const rows: readonly Fact[] = [
-        ["Category", categoryText(project.category)],
+        ["Category", categoryText(category)],
         ["Country", country === null ? null : countryText(country)],
         ["Website", websiteUrl === null ? null : outwards(websiteUrl, websiteUrl)],
-        ["Listed", time(project.createdAt)],
+        ["Listed", time(createdAt)],
         ...windowFacts(project),
       ];
-      return {
-        title: project.name,
-        body: html`${itemHead(projectItem(project), visitor)}
-${description === null ? "" : section("About", paragraphs(description))}
-${section("Details", facts(rows))}`,
-      };
+      return html`${description === null ? "" : section("About", paragraphs(description))}
+${section("Details", facts(rows))}`;
     },
-  };
+  });
 }

@@ -8,10 +8,9 @@ import { requireApiKey } from "../middleware/api-key.ts";
 import { type Limited, rateLimit } from "../middleware/rate-limit.ts";
 import { methodNotAllowed } from "../problem.ts";
 import { describedTable } from "./directory.ts";
-import type { Endpoint, EndpointDeps } from "./endpoint.ts";
+import { type Endpoint, type EndpointDeps, parsedQueries } from "./endpoint.ts";
 import { dataEndpoints } from "./endpoints.ts";
 import { parseSearch, searchOf } from "./parameters.ts";
-import { parsedQueries } from "./parsed-queries.ts";
 import { type Representation, represent, send } from "./representation.ts";
 import { responseCache } from "./response-cache.ts";
 

@@ -1,11 +1,13 @@
 import { z } from "zod";
+import { record } from "../openapi.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { API_NAME, API_VERSION, TERMS } from "./notices.ts";
 import { openApiDocument } from "./openapi.ts";
 import { listedParameter, listParameters } from "./parameters.ts";
 
-const directorySchema = z
-  .strictObject({
+const directorySchema = record(
+  "Directory",
+  {
     name: z.string(),
     version: z.string(),
     documentation: z.string(),
@@ -19,27 +21,23 @@ const directorySchema = z
         parameters: z.array(listedParameter),
       }),
     ),
-  })
-  .meta({
-    id: "Directory",
-    examples: [
+  },
+  {
+    name: API_NAME,
+    version: API_VERSION,
+    documentation: "https://starboard.example/docs",
+    terms: "Usage is subject to terms of use.",
+    endpoints: [
       {
-        name: API_NAME,
-        version: API_VERSION,
-        documentation: "https://starboard.example/docs",
-        terms: "Usage is subject to terms of use.",
-        endpoints: [
-          {
-            method: "GET",
-            path: "/openapi.json",
-            description: "The OpenAPI 3.1 document of this API.",
-            key: false,
-            parameters: [],
-          },
-        ],
+        method: "GET",
+        path: "/openapi.json",
+        description: "The OpenAPI 3.1 document of this API.",
+        key: false,
+        parameters: [],
       },
     ],
-  });
+  },
+);
 
 /**
  * The whole table: the two endpoints that describe the API and need no key, then the data

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { TerminalError } from "../../errors.ts";
 
@@ -153,4 +154,13 @@ function listed(name: string, where: "query" | "path", schema: z.core.$ZodType):
     // An enumeration whose values are a setting that is not set allows nothing.
     allowed: json.enum?.map(String) ?? (json.not === undefined ? null : []),
   };
+}
+
+/** What stands behind the beginning of a request's path, decoded; empty where it cannot be decoded. */
+export function restOfPath(c: Context, beginning: string): string {
+  try {
+    return decodeURIComponent(c.req.path.slice(beginning.length));
+  } catch {
+    return "";
+  }
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
+import { record } from "../openapi.ts";
 
 /**
  * The records of the public API, field by field (contract, section 2). Replies are typed by
@@ -37,48 +38,49 @@ const EVENT = {
   createdAt: "2026-11-01T08:00:00.000Z",
 };
 
-const event = z.strictObject({
-  id: text,
-  title: text,
-  description: z.string().max(4_000).nullable(),
-  eventType: z.enum(eventTypes),
-  isForeverMint: z.boolean(),
-  status: z.enum(eventStatuses).describe("By the clock, at each read."),
-  source: text.nullable(),
-  startsAt: instant,
-  endsAt: instant.nullable().describe("Null for forever mints alone."),
-  host: text.nullable(),
-  location: text.nullable(),
-  imageUrl: url,
-  url,
-  totalVotes: count.describe("Weight of all its stars."),
-  createdAt: instant,
-});
-export const eventSchema = event.meta({ id: "Event", examples: [EVENT] });
+export const eventSchema = record(
+  "Event",
+  {
+    id: text,
+    title: text,
+    description: z.string().max(4_000).nullable(),
+    eventType: z.enum(eventTypes),
+    isForeverMint: z.boolean(),
+    status: z.enum(eventStatuses).describe("By the clock, at each read."),
+    source: text.nullable(),
+    startsAt: instant,
+    endsAt: instant.nullable().describe("Null for forever mints alone."),
+    host: text.nullable(),
+    location: text.nullable(),
+    imageUrl: url,
+    url,
+    totalVotes: count.describe("Weight of all its stars."),
+    createdAt: instant,
+  },
+  EVENT,
+);
 
-export const eventDetailSchema = z
-  .strictObject({
-    ...event.shape,
+export const eventDetailSchema = record(
+  "EventDetail",
+  {
+    ...eventSchema.shape,
     links: z.array(z.strictObject({ label: text, url: text })),
     prizes: z.array(
       z.strictObject({ title: text, description: text.nullable(), value: text.nullable() }),
     ),
-  })
-  .meta({
-    id: "EventDetail",
-    examples: [
-      {
-        ...EVENT,
-        links: [{ label: "Programme", url: "https://example.org/harbour" }],
-        prizes: [{ title: "Best talk", description: null, value: "500" }],
-      },
-    ],
-  });
+  },
+  {
+    ...EVENT,
+    links: [{ label: "Programme", url: "https://example.org/harbour" }],
+    prizes: [{ title: "Best talk", description: null, value: "500" }],
+  },
+);
 
 const rank = z.int().min(1);
 
-export const tokenSchema = z
-  .strictObject({
+export const tokenSchema = record(
+  "Token",
+  {
     rank,
     id: text.describe("Ledger id, 0.0.n."),
     symbol: text,
@@ -89,27 +91,24 @@ export const tokenSchema = z
     marketCap: usd.describe("US dollars."),
     votes7d: starWindows.votes7d,
     votes30d: starWindows.votes30d,
-  })
-  .meta({
-    id: "Token",
-    examples: [
-      {
-        rank: 1,
-        id: "0.0.700001",
-        symbol: "BUOY",
-        name: "Buoy",
-        iconUrl: null,
-        totalVotes: 48,
-        price: 0.0123,
-        marketCap: 1_230_000,
-        votes7d: 312,
-        votes30d: 312,
-      },
-    ],
-  });
+  },
+  {
+    rank: 1,
+    id: "0.0.700001",
+    symbol: "BUOY",
+    name: "Buoy",
+    iconUrl: null,
+    totalVotes: 48,
+    price: 0.0123,
+    marketCap: 1_230_000,
+    votes7d: 312,
+    votes30d: 312,
+  },
+);
 
-export const collectionSchema = z
-  .strictObject({
+export const collectionSchema = record(
+  "Collection",
+  {
     rank,
     id: text.describe("Ledger id, 0.0.n."),
     name: text,
@@ -119,26 +118,23 @@ export const collectionSchema = z
     supply: count.nullable(),
     votes7d: starWindows.votes7d,
     votes30d: starWindows.votes30d,
-  })
-  .meta({
-    id: "Collection",
-    examples: [
-      {
-        rank: 1,
-        id: "0.0.1003",
-        name: "Lanterns",
-        imageUrl: null,
-        totalVotes: 21,
-        owners: 19,
-        supply: 86,
-        votes7d: 140,
-        votes30d: 140,
-      },
-    ],
-  });
+  },
+  {
+    rank: 1,
+    id: "0.0.1003",
+    name: "Lanterns",
+    imageUrl: null,
+    totalVotes: 21,
+    owners: 19,
+    supply: 86,
+    votes7d: 140,
+    votes30d: 140,
+  },
+);
 
-export const projectSchema = z
-  .strictObject({
+export const projectSchema = record(
+  "Project",
+  {
     id: text,
     slug: text,
     name: text,
@@ -149,58 +145,50 @@ export const projectSchema = z
     websiteUrl: url,
     ...starWindows,
     createdAt: instant,
-  })
-  .meta({
-    id: "Project",
-    examples: [
-      {
-        id: "almanac",
-        slug: "almanac",
-        name: "Almanac",
-        category: "DATA",
-        country: "DE",
-        description: null,
-        logoUrl: null,
-        websiteUrl: "https://example.org/almanac",
-        totalVotes: 17,
-        votes7d: 96,
-        votes30d: 96,
-        createdAt: "2026-11-20T08:00:00.000Z",
-      },
-    ],
-  });
+  },
+  {
+    id: "almanac",
+    slug: "almanac",
+    name: "Almanac",
+    category: "DATA",
+    country: "DE",
+    description: null,
+    logoUrl: null,
+    websiteUrl: "https://example.org/almanac",
+    totalVotes: 17,
+    votes7d: 96,
+    votes30d: 96,
+    createdAt: "2026-11-20T08:00:00.000Z",
+  },
+);
 
-export const seasonSchema = z
-  .strictObject({
+export const seasonSchema = record(
+  "Season",
+  {
     id: text,
     name: text,
     startsAt: instant,
     endsAt: instant.describe("The first instant after it."),
-  })
-  .meta({
-    id: "Season",
-    examples: [
-      {
-        id: "01a202b7-387f-70d3-8e82-78a520dd26b0",
-        name: "Harvest season",
-        startsAt: "2026-11-02T00:00:00.000Z",
-        endsAt: "2027-01-31T00:00:00.000Z",
-      },
-    ],
-  });
+  },
+  {
+    id: "01a202b7-387f-70d3-8e82-78a520dd26b0",
+    name: "Harvest season",
+    startsAt: "2026-11-02T00:00:00.000Z",
+    endsAt: "2027-01-31T00:00:00.000Z",
+  },
+);
 
-export const entrySchema = z
-  .strictObject({
+export const entrySchema = record(
+  "LeaderboardEntry",
+  {
     rank: rank.describe("By points, then stars, then the lower account number."),
     wallet: text.describe("Account id, 0.0.n."),
     points: count.describe("XP credited in the season."),
     stars: count.describe("Stars accepted in the season."),
     weight: count.describe("What those stars added to their counters."),
-  })
-  .meta({
-    id: "LeaderboardEntry",
-    examples: [{ rank: 1, wallet: "0.0.1021", points: 20, stars: 20, weight: 80 }],
-  });
+  },
+  { rank: 1, wallet: "0.0.1021", points: 20, stars: 20, weight: 80 },
+);
 
 /** What a paged list says beside its records. */
 export const page = {
@@ -215,40 +203,35 @@ export const page = {
   offset: z.int().meta({ examples: [0] }),
 };
 
-export const errorSchema = z
-  .strictObject({
-    error: z.string(),
-    code: z.enum([
-      "MISSING_API_KEY",
-      "INVALID_API_KEY",
-      "REVOKED_API_KEY",
-      "NOT_FOUND",
-      "INTERNAL",
-      "UNAVAILABLE",
-      "HEADERS_TOO_LARGE",
-      "REQUEST_TIMEOUT",
-    ]),
-  })
-  .meta({ id: "Error" });
+export const errorSchema = record("Error", {
+  error: z.string(),
+  code: z.enum([
+    "MISSING_API_KEY",
+    "INVALID_API_KEY",
+    "REVOKED_API_KEY",
+    "NOT_FOUND",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "HEADERS_TOO_LARGE",
+    "REQUEST_TIMEOUT",
+  ]),
+});
 
-export const invalidParameterSchema = z
-  .strictObject({
+export const invalidParameterSchema = record(
+  "InvalidParameter",
+  {
     error: z.string(),
     code: z.literal("INVALID_PARAMETER"),
     parameter: z.string(),
     allowed: z.union([z.string(), z.array(z.string())]),
-  })
-  .meta({
-    id: "InvalidParameter",
-    examples: [
-      {
-        error: "The parameter limit is not valid.",
-        code: "INVALID_PARAMETER",
-        parameter: "limit",
-        allowed: "integer 1 to 100",
-      },
-    ],
-  });
+  },
+  {
+    error: "The parameter limit is not valid.",
+    code: "INVALID_PARAMETER",
+    parameter: "limit",
+    allowed: "integer 1 to 100",
+  },
+);
 
 /** 405 and 429: the specification's table of errors gives them no code. */
-export const plainErrorSchema = z.strictObject({ error: z.string() }).meta({ id: "PlainError" });
+export const plainErrorSchema = record("PlainError", { error: z.string() });

@@ -1,6 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import { refuseOtherMethods } from "../middleware/other-methods.ts";
+import { refuseOtherMethods } from "../app.ts";
 import type { RateLimit } from "../middleware/rate-limit.ts";
 import { outgoingOf, varyBy } from "../reply-header.ts";
 import type { votingRoutes } from "./routes.ts";

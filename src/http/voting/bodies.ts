@@ -1,8 +1,11 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { recordTypes } from "../../catalogue/record-type.ts";
+import { badField } from "../../errors.ts";
 import { RECORD_ID } from "../../hosting/actor-name.ts";
 import { isEntityId, type LedgerNetwork, parseEntityId } from "../../ledger/entity-id.ts";
 import { UUID } from "../../uuid.ts";
+import { parseParameters, parseSearch, searchOf, shownName } from "../v1/parameters.ts";
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -51,3 +54,16 @@ export const starTarget = z
   });
 
 export const starBody = z.strictObject({ target: starTarget });
+
+/**
+ * Reads the query of a voting request, as strictly as the public API does.
+ *
+ * @throws TerminalError `INVALID_REQUEST` with `field`: the first parameter that is bad, missing,
+ *   repeated, or none of the operation's
+ */
+export function readVotingQuery<S extends z.ZodObject>(c: Context, shape: S): z.output<S> {
+  const given = parseParameters(shape, parseSearch(searchOf(c.req.url)));
+  if ("values" in given) return given.values;
+  const field = shownName(given.name);
+  throw badField(field, `The parameter ${field} ${given.flaw}.`);
+}

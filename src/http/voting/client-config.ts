@@ -2,6 +2,7 @@ import { z } from "zod";
 import { explorerUrl, publicMirrorUrl } from "../../addresses.ts";
 import type { CollectionSetting, With } from "../../config.ts";
 import { exportSettings } from "../../journal/export-settings.ts";
+import { record } from "../openapi.ts";
 
 const text = z.string();
 const topic = text.nullable();
@@ -11,19 +12,17 @@ const collection = z.strictObject({
 });
 
 /** What a voting client needs to know before it asks anything else (contract, section 3). */
-export const clientConfig = z
-  .strictObject({
-    network: z.enum(["local", "testnet", "mainnet", "previewnet"]),
-    chainId: text.describe("As the text to sign names it, `hedera:<network>`."),
-    publicUrl: text,
-    mirrorNodeUrl: text.nullable().describe("Null where its address may hold an access key."),
-    explorerUrl: text.nullable().describe("Base of the explorer's pages."),
-    topics: z.strictObject({ event: topic, asset: topic }),
-    collections: z.strictObject({ a: collection, b: collection }),
-    demoWallets: z.boolean().describe("Whether this machine's demo wallets may sign in."),
-    walletConnectProjectId: text.nullable(),
-  })
-  .meta({ id: "Config" });
+export const clientConfig = record("Config", {
+  network: z.enum(["local", "testnet", "mainnet", "previewnet"]),
+  chainId: text.describe("As the text to sign names it, `hedera:<network>`."),
+  publicUrl: text,
+  mirrorNodeUrl: text.nullable().describe("Null where its address may hold an access key."),
+  explorerUrl: text.nullable().describe("Base of the explorer's pages."),
+  topics: z.strictObject({ event: topic, asset: topic }),
+  collections: z.strictObject({ a: collection, b: collection }),
+  demoWallets: z.boolean().describe("Whether this machine's demo wallets may sign in."),
+  walletConnectProjectId: text.nullable(),
+});
 export type ClientConfig = z.output<typeof clientConfig>;
 
 /** @param given.publicUrl where clients find us */

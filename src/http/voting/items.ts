@@ -8,9 +8,9 @@ import { listRanked } from "../../reads/markets.ts";
 import { revisionOf, revisionReader } from "../../store/data-revision.ts";
 import { categories, eventStatuses, eventTypes } from "../../store/enumerations.ts";
 import type { Sql } from "../../store/postgres.ts";
+import { record } from "../openapi.ts";
 import { readGate } from "../read-gate.ts";
-import { asProject } from "../v1/ecosystem.ts";
-import { asEvent } from "../v1/events.ts";
+import { asEvent, asProject } from "../v1/endpoints.ts";
 import { nextHour, pageOf } from "../v1/page.ts";
 import { choice, country, limit, namePart, offset } from "../v1/parameters.ts";
 import type { Representation } from "../v1/representation.ts";
@@ -32,12 +32,10 @@ export const itemQuery = z.strictObject({
 export type ItemQuery = z.output<typeof itemQuery>;
 
 /** A page of items: each as the public API's list of its type shows it. */
-export const itemPage = z
-  .strictObject({
-    items: z.array(z.union([eventSchema, tokenSchema, collectionSchema, projectSchema])),
-    ...page,
-  })
-  .meta({ id: "ItemPage" });
+export const itemPage = record("ItemPage", {
+  items: z.array(z.union([eventSchema, tokenSchema, collectionSchema, projectSchema])),
+  ...page,
+});
 
 const FILTERS: Readonly<Record<TargetType, readonly (keyof ItemQuery)[]>> = {
   event: ["status", "eventType"],

@@ -6,9 +6,9 @@ import type { ClientAddress } from "../middleware/client-address.ts";
 import { problem } from "../problem.ts";
 import { outgoingOf } from "../reply-header.ts";
 import { createStreamLimit } from "../stream-limit.ts";
+import { readVotingQuery } from "./bodies.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { operations } from "./operations.ts";
-import { readVotingQuery } from "./read-query.ts";
 
 /** Proxies close what is silent for 30 to 60 s. */
 const HEARTBEAT_EVERY_MS = 15_000;

@@ -19,12 +19,11 @@ import { readJson } from "../middleware/read-json.ts";
 import { problem } from "../problem.ts";
 import { represent, send } from "../v1/representation.ts";
 import { answerWithin, type DeadlineVariables } from "./answer-within.ts";
-import { challengeBody, sessionBody } from "./bodies.ts";
+import { challengeBody, readVotingQuery, sessionBody } from "./bodies.ts";
 import type { ClientConfig } from "./client-config.ts";
 import { checkFilters, type ReadItems } from "./items.ts";
 import { votingDocument } from "./openapi.ts";
 import { type Operation, operations } from "./operations.ts";
-import { readVotingQuery } from "./read-query.ts";
 import { requireSession, type SessionTokens, type SessionVariables } from "./session-token.ts";
 
 /** The use cases behind the voting routes. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { record } from "../openapi.ts";
 import { targetType } from "./bodies.ts";
 
 /**
@@ -12,22 +13,18 @@ const instant = z.iso.datetime({ precision: 3 });
 const day = z.iso.date().describe("A UTC day.");
 const wallet = text.describe("Account id, 0.0.n.");
 
-export const challengeSchema = z
-  .strictObject({
-    id: text,
-    wallet: text.describe("As it was asked for; an EVM address in lower case."),
-    message: text.describe("To be signed as it stands."),
-    expiresAt: instant,
-  })
-  .meta({ id: "Challenge" });
+export const challengeSchema = record("Challenge", {
+  id: text,
+  wallet: text.describe("As it was asked for; an EVM address in lower case."),
+  message: text.describe("To be signed as it stands."),
+  expiresAt: instant,
+});
 
-export const sessionSchema = z
-  .strictObject({
-    token: text.optional().describe("Absent where it went into the cookie."),
-    wallet,
-    expiresAt: instant,
-  })
-  .meta({ id: "Session" });
+export const sessionSchema = record("Session", {
+  token: text.optional().describe("Absent where it went into the cookie."),
+  wallet,
+  expiresAt: instant,
+});
 
 const allowance = {
   limit: count,
@@ -35,60 +32,56 @@ const allowance = {
   remaining: count,
   resetsAt: instant.describe("The next 00:00 UTC."),
 };
-const left = z.strictObject(allowance).meta({ id: "Allowance" });
+const left = record("Allowance", allowance);
 
-export const currentAllowanceSchema = z
-  .strictObject({ wallet, day, premium: z.boolean(), ...allowance })
-  .meta({ id: "CurrentAllowance" });
+export const currentAllowanceSchema = record("CurrentAllowance", {
+  wallet,
+  day,
+  premium: z.boolean(),
+  ...allowance,
+});
 
-const breakdown = z
-  .strictObject({ base: count, collectionA: count, collectionB: count })
-  .meta({ id: "Breakdown" });
+const breakdown = record("Breakdown", { base: count, collectionA: count, collectionB: count });
 
-export const previewSchema = z
-  .strictObject({
-    votingPower: count,
-    weight: count.describe("What a star would add to the counter now."),
-    breakdown,
-    alreadyStarred: z.boolean().describe("Today; on a forever mint ever."),
-    lastStarredDay: day.nullable(),
-    allowance: left,
-  })
-  .meta({ id: "Preview" });
+export const previewSchema = record("Preview", {
+  votingPower: count,
+  weight: count.describe("What a star would add to the counter now."),
+  breakdown,
+  alreadyStarred: z.boolean().describe("Today; on a forever mint ever."),
+  lastStarredDay: day.nullable(),
+  allowance: left,
+});
 
-export const starSchema = z
-  .strictObject({
-    id: text,
-    wallet,
-    target: z.strictObject({ type: targetType, id: text }),
-    at: instant,
-    day,
-    votingPower: count,
-    weight: count.describe("What it added to the counter."),
-    breakdown,
-    holdings: z.strictObject({ collectionA: count, collectionB: count }),
-    publication: z.strictObject({
-      state: z.enum(["stored", "submitted", "published"]),
-      topicId: text.nullable(),
-      transactionId: text.nullable().describe("0.0.n@seconds.nnnnnnnnn"),
-      sequenceNumber: count.nullable(),
-      consensusTimestamp: text.nullable().describe("seconds.nnnnnnnnn"),
-      runningHash: text.nullable().describe("Base64, as the mirror node gives it."),
-    }),
-  })
-  .meta({ id: "Star" });
+export const starSchema = record("Star", {
+  id: text,
+  wallet,
+  target: z.strictObject({ type: targetType, id: text }),
+  at: instant,
+  day,
+  votingPower: count,
+  weight: count.describe("What it added to the counter."),
+  breakdown,
+  holdings: z.strictObject({ collectionA: count, collectionB: count }),
+  publication: z.strictObject({
+    state: z.enum(["stored", "submitted", "published"]),
+    topicId: text.nullable(),
+    transactionId: text.nullable().describe("0.0.n@seconds.nnnnnnnnn"),
+    sequenceNumber: count.nullable(),
+    consensusTimestamp: text.nullable().describe("seconds.nnnnnnnnn"),
+    runningHash: text.nullable().describe("Base64, as the mirror node gives it."),
+  }),
+});
 
-export const starReplySchema = z
-  .strictObject({
-    star: starSchema,
-    counter: z.strictObject({ totalVotes: count }),
-    allowance: left,
-  })
-  .meta({ id: "StarReply" });
+export const starReplySchema = record("StarReply", {
+  star: starSchema,
+  counter: z.strictObject({ totalVotes: count }),
+  allowance: left,
+});
 
-export const starsOfDaySchema = z
-  .strictObject({ day, stars: z.array(starSchema).describe("Newest first.") })
-  .meta({ id: "StarsOfDay" });
+export const starsOfDaySchema = record("StarsOfDay", {
+  day,
+  stars: z.array(starSchema).describe("Newest first."),
+});
 
 const refusal = <Code extends string, More extends z.ZodRawShape>(
   code: Code,

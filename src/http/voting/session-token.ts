@@ -4,8 +4,7 @@ import { bounds } from "../../bounds.ts";
 import { badField, TerminalError } from "../../errors.ts";
 import { isSecret } from "../../keys/key-form.ts";
 import { invalidSession } from "../../voting/session.ts";
-import { bearerToken } from "../bearer-token.ts";
-import { hostCookie } from "../host-cookie.ts";
+import { bearerToken, hostCookie } from "../host-cookie.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
 /** A session token as a request brought it: it may be no session, but has the form of one. */

@@ -2,7 +2,7 @@
 import * as assert from "node:assert/strict";
 import { Hono } from "hono";
 import { test } from "uvu";
-import { readForm } from "../../../src/http/console/read-form.ts";
+import { readForm } from "../../../src/http/console/forms.ts";
 import { problemOf } from "../../../src/http/problem.ts";
 import { silentLogger } from "../../../src/log.ts";
 import { bodyOf } from "../v1/house.ts";

@@ -1,7 +1,7 @@
 /** Goal: many serial numbers stay readable, and none is lost. Method: lists and what is said of them. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { serialsText } from "../../../src/http/console/serials.ts";
+import { serialsText } from "../../../src/http/console/words.ts";
 
 test("consecutive serials are one range, the others are single", () => {
   assert.equal(serialsText([]), "");

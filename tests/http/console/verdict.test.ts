@@ -4,8 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { figuresOf } from "../../../src/http/console/figures.ts";
-import { healthOf } from "../../../src/http/console/health.ts";
+import { figuresOf, healthOf } from "../../../src/http/console/health.ts";
 import { numbersReader, SERIES } from "../../../src/http/console/numbers.ts";
 import { reportAlarms } from "../../../src/publishing/alarms.ts";
 import type { Verdict } from "../../../src/upkeep/service-verdict.ts";

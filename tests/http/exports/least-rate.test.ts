@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { mock } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "uvu";
-import { cutWhenSlow } from "../../../src/http/exports/least-rate.ts";
+import { cutWhenSlow } from "../../../src/http/exports/stream-text.ts";
 
 const LEAST = { bytes: 64 * 1024, withinMs: 50 };
 

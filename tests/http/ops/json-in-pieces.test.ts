@@ -1,7 +1,7 @@
 /** Goal: what is written in pieces is, byte for byte, what is written at once. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { jsonInPieces } from "../../../src/http/ops/json-in-pieces.ts";
+import { jsonInPieces } from "../../../src/http/ops/api.ts";
 
 const many = (count: number, value: (n: number) => unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [n * 3, value(n)]));

@@ -5,8 +5,8 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { startOfDay } from "../../../actors/day.ts";
-import { directoryPages } from "../../../src/http/pages/directory.ts";
-import { sharedReadings } from "../../../src/http/pages/reading.ts";
+import { directoryPages } from "../../../src/http/pages/app.ts";
+import { sharedReadings } from "../../../src/http/pages/page.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
 

@@ -1,7 +1,7 @@
 /** Equal questions share a read that has not started: never one that is older than the question. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { shareReads } from "../../../src/http/v1/shared-reads.ts";
+import { shareReads } from "../../../src/http/v1/response-cache.ts";
 
 /** A read whose answers the test gives, one by one. */
 function heldReads() {

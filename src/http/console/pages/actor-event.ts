@@ -14,9 +14,10 @@ import {
   type Nft,
   starsOfEvent,
 } from "../../../reads/console-event.ts";
-import { alike } from "../alike.ts";
-import { actorLink, starLink } from "../links.ts";
+import { moment, number, signed } from "../amounts.ts";
+import { actorLink, PER_PAGE, pageOf, starLink, textOf, wholeNumber } from "../links.ts";
 import {
+  alike,
   badge,
   type Column,
   type Content,
@@ -24,18 +25,12 @@ import {
   facts,
   type Html,
   html,
-  moment,
-  number,
   section,
-  signed,
   table,
 } from "../markup.ts";
 import type { PageRequest, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, textOf, wholeNumber } from "../paging.ts";
-import { serialsText } from "../serials.ts";
-import { type EventName, eventPast } from "./actor-event-past.ts";
-import { type ActorView, afterLink, STEPS_MAX } from "./actor-view.ts";
-import { weightWords } from "./star-words.ts";
+import { serialsText, weightWords } from "../words.ts";
+import { type ActorView, afterLink, type EventName, eventPast, STEPS_MAX } from "./actor-past.ts";
 
 const NFTS_PER_PAGE = 100;
 

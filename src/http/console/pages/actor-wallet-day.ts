@@ -7,26 +7,13 @@ import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
 import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
-import { onExplorer, starLink } from "../links.ts";
-import {
-  badge,
-  duration,
-  type Fact,
-  facts,
-  type Html,
-  html,
-  instant,
-  moment,
-  number,
-  section,
-  table,
-} from "../markup.ts";
+import { duration, instant, moment, number } from "../amounts.ts";
+import { type RefusalGroup, refusalsOf } from "../decisions.ts";
+import { onExplorer, starLink, wholeNumber } from "../links.ts";
+import { badge, type Fact, facts, type Html, html, section, table } from "../markup.ts";
 import type { PageRequest, PagesDeps } from "../page.ts";
-import { wholeNumber } from "../paging.ts";
-import { type RefusalGroup, refusalsOf } from "../refusal-groups.ts";
-import { kindWords, refusalWords, stateWords } from "../words.ts";
-import { type ActorView, afterLink, pastState } from "./actor-view.ts";
-import { targetName, weightWords } from "./star-words.ts";
+import { kindWords, refusalWords, stateWords, targetName, weightWords } from "../words.ts";
+import { type ActorView, afterLink, pastState } from "./actor-past.ts";
 
 type WalletDayName = Extract<ActorName, { type: "wallet-day" }>;
 

@@ -5,14 +5,15 @@ import { type ActorName, formatActorName, parseActorName } from "../../../hostin
 import { type Replay, replayActor } from "../../../hosting/replay-actor.ts";
 import { refuseOtherKind } from "../../../hosting/show-actor.ts";
 import { eventNumbers } from "../../../reads/console-event.ts";
+import { number } from "../amounts.ts";
 import { copyable } from "../links.ts";
-import { badge, type Html, html, number, section } from "../markup.ts";
+import { badge, type Html, html, section } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
 import { secured } from "../reply.ts";
 import { stateChart } from "../state-chart.ts";
 import { stateWords } from "../words.ts";
 import { eventActor } from "./actor-event.ts";
-import { STEPS_MAX } from "./actor-view.ts";
+import { STEPS_MAX } from "./actor-past.ts";
 import { walletDayActor } from "./actor-wallet-day.ts";
 
 /** One actor: its machine, its state in words, how it came to be, and whether that is true. */

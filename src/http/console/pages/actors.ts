@@ -1,10 +1,10 @@
 import { ACTOR_TYPES, parseActorName } from "../../../hosting/actor-name.ts";
 import { type FoundActor, findActors, readNamed } from "../../../hosting/list-actors.ts";
 import { findEvents } from "../../../reads/console-event.ts";
-import { actorLink } from "../links.ts";
-import { ago, badge, type Column, type Html, html, section, table } from "../markup.ts";
+import { ago } from "../amounts.ts";
+import { actorLink, PER_PAGE, pageOf, starOf, textOf } from "../links.ts";
+import { badge, type Column, type Html, html, section, table } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, starOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 import { kindWords } from "../words.ts";
 

@@ -1,6 +1,7 @@
 import type { RecordType } from "../../../catalogue/record-type.ts";
 import type { CatalogueRecord } from "../../../reads/console-catalogue.ts";
-import { type Content, facts, type Html, html, instant, number, quiet } from "../markup.ts";
+import { instant, number } from "../amounts.ts";
+import { type Content, facts, type Html, html, quiet } from "../markup.ts";
 import { kindWords, upperFirst } from "../words.ts";
 
 /** A record with every field it has, and what a decision changes, for whom it has to be judged. */

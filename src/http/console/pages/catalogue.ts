@@ -7,10 +7,11 @@ import {
   countWaiting,
 } from "../../../reads/console-catalogue.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { ago, number } from "../amounts.ts";
 import { actionForm, needsRole } from "../forms.ts";
-import { ago, type Column, type Html, html, number, section, table } from "../markup.ts";
+import { PER_PAGE, pageOf, textOf } from "../links.ts";
+import { type Column, type Html, html, section, table } from "../markup.ts";
 import type { Action, Page, PageRequest, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, textOf } from "../paging.ts";
 import { kindWords, upperFirst } from "../words.ts";
 import { isWeb, wholeRecord } from "./catalogue-record.ts";
 

@@ -1,12 +1,13 @@
 import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
+import { ago, number } from "../amounts.ts";
 import type { Decision, DecisionFilter } from "../decisions.ts";
+import { textOf } from "../links.ts";
 import { stream } from "../live.ts";
-import { ago, badge, type Html, html, number, section } from "../markup.ts";
+import { badge, type Html, html, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { textOf } from "../paging.ts";
-import { targetName } from "./star-words.ts";
+import { targetName } from "../words.ts";
 
 /** Decisions as they are made, accepted and refused. */
 export function feedPage({ feed }: PagesDeps): Page {

@@ -1,19 +1,10 @@
 import { badField } from "../../../errors.ts";
 import { type ListedCheck, listChecks } from "../../../reads/console-holdings.ts";
+import { duration, moment, signed } from "../amounts.ts";
 import { actionForm } from "../forms.ts";
-import {
-  badge,
-  duration,
-  type Html,
-  html,
-  moment,
-  quiet,
-  section,
-  signed,
-  table,
-} from "../markup.ts";
+import { PER_PAGE, pageOf, wholeNumber } from "../links.ts";
+import { badge, type Html, html, quiet, section, table } from "../markup.ts";
 import type { Action, Page, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 import { checkWords } from "../words.ts";
 
 /** What the daily checks did, and the way to one by hand. */

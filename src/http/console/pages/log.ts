@@ -2,19 +2,10 @@ import { instant } from "../../../../actors/day.ts";
 import { type KeptEntry, operatorLogRows, readOperatorLog } from "../../../store/operator-log.ts";
 import { pageByPage } from "../../../store/page-by-page.ts";
 import { UUID } from "../../../uuid.ts";
-import {
-  badge,
-  type Content,
-  code,
-  type Html,
-  html,
-  moment,
-  quiet,
-  section,
-  table,
-} from "../markup.ts";
+import { moment } from "../amounts.ts";
+import { PER_PAGE, pageOf, wholeNumber } from "../links.ts";
+import { badge, type Content, code, type Html, html, quiet, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, wholeNumber } from "../paging.ts";
 import { secured } from "../reply.ts";
 import { actionWords } from "../words.ts";
 

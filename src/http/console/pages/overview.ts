@@ -1,15 +1,12 @@
 import type { KnownProcess } from "../../../store/service-report.ts";
-import { figureList, figuresOf } from "../figures.ts";
-import { healthOf, processHealth } from "../health.ts";
+import { ago, duration, number } from "../amounts.ts";
+import { figureList, figuresOf, healthOf, processHealth } from "../health.ts";
 import {
-  ago,
   badge,
   type Column,
   type Content,
-  duration,
   type Html,
   html,
-  number,
   quiet,
   raw,
   section,

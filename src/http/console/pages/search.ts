@@ -5,8 +5,8 @@ import { isEntityId } from "../../../ledger/entity-id.ts";
 import { findEvents } from "../../../reads/console-event.ts";
 import { starOfMessage, starOfTransaction } from "../../../reads/console-wallet.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { textOf } from "../links.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
 
 /** `0.0.n@seconds.nanos`, or `0.0.n-seconds-nanos` as explorers write it. */

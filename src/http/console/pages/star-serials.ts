@@ -2,20 +2,10 @@ import { instantOfStarId } from "../../../journal/star-id.ts";
 import { walletOf } from "../../../journal/star-record.ts";
 import type { Nft } from "../../../reads/console-event.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
-import { alike } from "../alike.ts";
+import { instantText, number } from "../amounts.ts";
 import { starLink } from "../links.ts";
-import {
-  andMore,
-  badge,
-  type Content,
-  type Html,
-  html,
-  instantText,
-  number,
-  section,
-  table,
-} from "../markup.ts";
-import { serialsText } from "../serials.ts";
+import { alike, andMore, badge, type Content, type Html, html, section, table } from "../markup.ts";
+import { serialsText } from "../words.ts";
 
 /** NFTs shown of each collection; a wallet may hold thousands. */
 const SERIALS_SHOWN = 200;

@@ -2,12 +2,12 @@ import { dayOfStarId } from "../../../journal/star-id.ts";
 import { accountNumber, walletOf } from "../../../journal/star-record.ts";
 import { isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
-import { actorLink, starLink } from "../links.ts";
-import { ago, html, section, table } from "../markup.ts";
+import { ago } from "../amounts.ts";
+import { actorLink, PER_PAGE, pageOf, starLink, starOf, textOf } from "../links.ts";
+import { html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { PER_PAGE, pageOf, starOf, textOf } from "../paging.ts";
 import { goTo } from "../reply.ts";
-import { targetName } from "./star-words.ts";
+import { targetName } from "../words.ts";
 
 /** Stars of the journal, newest first; each leads to why it weighs what it weighs. */
 export function starsPage({ sql }: PagesDeps): Page {

@@ -7,24 +7,12 @@ import { isEntityId } from "../../../ledger/entity-id.ts";
 import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import { listStars } from "../../../reads/list-stars.ts";
+import { ago, moment, number, signed } from "../amounts.ts";
+import { refusalsOf } from "../decisions.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
-import {
-  ago,
-  badge,
-  type Content,
-  facts,
-  type Html,
-  html,
-  moment,
-  number,
-  section,
-  signed,
-  table,
-} from "../markup.ts";
+import { badge, type Content, facts, type Html, html, section, table } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";
-import { refusalsOf } from "../refusal-groups.ts";
-import { refusalWords } from "../words.ts";
-import { targetName } from "./star-words.ts";
+import { refusalWords, targetName } from "../words.ts";
 
 const DAYS_SHOWN = 14;
 const LINES_SHOWN = 100;

@@ -3,9 +3,10 @@ import { creditXp } from "../../../catalogue/credit-xp.ts";
 import { badField } from "../../../errors.ts";
 import { lastCredits } from "../../../reads/console-seasons.ts";
 import type { Sql } from "../../../store/postgres.ts";
+import { ago, number, signed } from "../amounts.ts";
 import { fieldsForm, filledIn, WALLET, walletIn } from "../forms.ts";
 import { walletLink } from "../links.ts";
-import { ago, html, number, section, signed, table } from "../markup.ts";
+import { html, section, table } from "../markup.ts";
 import type { Action, Page, PagesDeps } from "../page.ts";
 
 const CREDIT = "/xp/credit";

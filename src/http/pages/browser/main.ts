@@ -1,12 +1,10 @@
 import "./receipt.ts";
-import { followLive } from "./live.ts";
+import { say } from "./element.ts";
 import { keepTime } from "./page-clock.ts";
-import { reread } from "./reread.ts";
-import { say } from "./said.ts";
+import { followLive, reread } from "./reread.ts";
 import { deadline, service } from "./service.ts";
 import { signIn } from "./sign-in.ts";
-import { wakeStars } from "./stars.ts";
-import { forgetWish, keepWish, showWish } from "./wish.ts";
+import { nameOf, wakeStars } from "./stars.ts";
 
 /** What every page does: its time, its counters, its stars. */
 if ("error" in document.body.dataset) {
@@ -57,4 +55,34 @@ async function signOut(): Promise<void> {
     () => location.reload(),
     () => say("That was not answered, so you may still be signed in. Try again."),
   );
+}
+
+/**
+ * The star that somebody wanted to give before they were signed in. It stays with this entry of the
+ * history, which outlives the reload that follows, and nothing else.
+ */
+export function keepWish(star: HTMLButtonElement): void {
+  history.replaceState({ star: star.dataset.star }, "");
+}
+
+export function forgetWish(): void {
+  history.replaceState(null, "");
+}
+
+/** Leads back to that star, once: what it would carry is said beside it before it is given. */
+export function showWish(): void {
+  const { star: key } = (history.state ?? {}) as { star?: string };
+  if (key === undefined || document.body.dataset.wallet === "") return;
+  forgetWish();
+  const star = document.querySelector<HTMLElement>(`[data-star="${CSS.escape(key)}"]`);
+  if (star === null) return;
+  // The browser would scroll to where the shorter page, before the reload, was left.
+  history.scrollRestoration = "manual";
+  addEventListener("pagehide", () => {
+    history.scrollRestoration = "auto";
+  });
+  star.focus();
+  star.scrollIntoView({ block: "nearest" });
+  if (star.getAttribute("aria-pressed") === "false")
+    say(`You are signed in. Press the star once more to give it to ${nameOf(star)}.`);
 }

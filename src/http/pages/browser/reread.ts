@@ -1,7 +1,7 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
-import { isOfDay, setCounter, wasSetSince } from "./counters.ts";
 import { nameLocalTimes, setClock } from "./page-clock.ts";
-import { deadline } from "./service.ts";
+import { deadline, service } from "./service.ts";
+import { isOfDay, setCounter, wasSetSince } from "./votes.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
 const LIVING = ["data-votes", "data-premium", "data-carries", "data-star", "data-stars"] as const;
@@ -127,4 +127,48 @@ function replaceContent(old: HTMLElement, next: Element | null): void {
   const star = old.closest(".item")?.querySelector<HTMLElement>("[data-star]");
   // Who has scrolled elsewhere stays there.
   (link ?? star ?? old.querySelector("a"))?.focus({ preventScroll: true });
+}
+
+/** After a refusal that the client does not wait out. */
+const FOLLOW_AGAIN_AFTER_MS = 5_000;
+
+/**
+ * Follows the counters as they change, while the page is seen. A page that comes back, and one
+ * whose stream begins, is read again: between its drawing and the stream something may have
+ * happened.
+ */
+export function followLive(): void {
+  let leaving: AbortController | undefined;
+  const close = (): void => {
+    leaving?.abort();
+    leaving = undefined;
+  };
+  const look = (): void => {
+    if (document.visibilityState === "hidden") close();
+    else if (leaving === undefined) {
+      leaving = new AbortController();
+      void follow(leaving.signal);
+    }
+  };
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", look);
+  look();
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  // A resumed stream sends what was missed.
+  const onOpen = (isResumed: boolean): void => {
+    if (!isResumed) void reread();
+  };
+  while (!signal.aborted) {
+    try {
+      for await (const { event, data } of service.live({ signal, onOpen })) {
+        if (event === "counter") setCounter(`${data.type}/${data.id}`, data.totalVotes, data.day);
+        else void reread();
+      }
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, FOLLOW_AGAIN_AFTER_MS));
+    }
+  }
 }

@@ -1,11 +1,9 @@
 import { type Config, StarboardError } from "../../../../packages/client/src/index.ts";
-import { browserWallets } from "./browser-wallets.ts";
-import { demoWallets } from "./demo-wallets.ts";
 import { element } from "./element.ts";
 import { now } from "./page-clock.ts";
 import { NO_ANSWER, refusalSentence } from "./refusals.ts";
 import { deadline, service } from "./service.ts";
-import { type Asking, isWalletError, type Wallet } from "./wallets.ts";
+import { type Asking, browserWallets, demoWallets, isWalletError, type Wallet } from "./wallets.ts";
 
 /**
  * Asks which wallet to sign in with, and signs in; the page is then drawn for that wallet.

@@ -6,15 +6,21 @@ import {
   type StarReply,
 } from "../../../../packages/client/src/index.ts";
 import { carried, NO_VOTES, nextMidnight, votesLeft } from "../words.ts";
-import { counterOf, expectCounter, setCounter, wasSetSince } from "./counters.ts";
-import { element } from "./element.ts";
+import { element, say } from "./element.ts";
 import { now, showsToday } from "./page-clock.ts";
 import { carriesOf, expectedWeight, forgetPreviews, itemOf, showPreview } from "./previews.ts";
 import { openSentence, refusalSentence } from "./refusals.ts";
 import { outdateReread, reread } from "./reread.ts";
-import { say } from "./said.ts";
 import { deadline, service, targetOf } from "./service.ts";
-import { readVotes, setVotes, spendVote } from "./votes.ts";
+import {
+  counterOf,
+  expectCounter,
+  readVotes,
+  setCounter,
+  setVotes,
+  spendVote,
+  wasSetSince,
+} from "./votes.ts";
 
 const isSignedIn = (): boolean => document.body.dataset.wallet !== "";
 const starsOnPage = (): NodeListOf<HTMLButtonElement> =>
