@@ -1,5 +1,3 @@
-import type { Scope } from "./scope.ts";
-
 /**
  * The specification's table "Rules per content type", as data. Everything that
  * depends on what is starred asks here; nothing else knows the kinds apart.
@@ -108,4 +106,15 @@ export function ruleOf({ type, eventKind }: Pick<TargetRecord, "type" | "eventKi
   );
   if (rule === undefined) throw new RangeError(`no rule for ${type} ${eventKind ?? ""}`);
   return rule;
+}
+
+/**
+ * Within what an NFT counts once. `event-day`: this event and UTC day. `forever-mint`: this mint,
+ * where a star counts once and may be given again. `none`: the star carries the full voting power.
+ */
+export type Scope = "event-day" | "forever-mint" | "none";
+
+/** Whether a wallet may star an item again on the same UTC day. */
+export function mayRepeat(scope: Scope): boolean {
+  return scope === "forever-mint";
 }

@@ -1,7 +1,6 @@
 import { assertEvent, assign, emit, setup } from "xstate";
 import { type Day, dayOf } from "./day.ts";
 import { decideEvolve, type State } from "./decide-evolve.ts";
-import type { Holdings } from "./holdings.ts";
 import {
   type Claims,
   type Counted,
@@ -10,7 +9,7 @@ import {
   withClaims,
 } from "./nft-accounting.ts";
 import { rulesOn } from "./rules.ts";
-import { type Breakdown, weigh } from "./weight.ts";
+import { type Breakdown, type Holdings, weigh } from "./weight.ts";
 
 /**
  * One event (no forever mint) on one UTC day: which NFTs have already counted for it.

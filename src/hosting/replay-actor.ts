@@ -46,7 +46,7 @@ export async function replayActor(sql: Sql, resting: Resting, name: ActorName): 
     id: formatActorName(name),
     equal: differences.length === 0,
     differences,
-    rules: [...rules].sort(),
+    rules: [...rules].sort((one, other) => one - other),
     replayed,
   };
 }

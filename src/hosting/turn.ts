@@ -2,8 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { votesMax } from "../../actors/allowance.ts";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { WalletDecision } from "../../actors/star.ts";
-import { underPass, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import {
+  underPass,
+  type WalletDayState,
+  type WalletDecision,
+  walletDay,
+} from "../../actors/wallet-day.ts";
 import type { FollowedClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";

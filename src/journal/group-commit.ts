@@ -1,8 +1,7 @@
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import { type CommitOutcome, type Sender, sendBatch, type Waiting } from "./send-batch.ts";
-import type { DecidedStar } from "./star-record.ts";
-import { claimKeys } from "./star-rows.ts";
+import { claimKeys, type DecidedStar } from "./star-record.ts";
 
 /** Writes decided stars, many per commit. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;

@@ -3,9 +3,9 @@ import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
 import type { DayStar, WalletDayInput } from "../../actors/wallet-day.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { MintEnd } from "./mint-end.ts";
-import { accountNumber, walletOf } from "./star-record.ts";
 
 /** The version of a wallet's day: how many stars it has, and the instant of the last one. */
 export interface DayVersion {
@@ -47,7 +47,7 @@ export async function loadWalletDays(
   sql: Sql,
   keys: readonly WalletDayQuery[],
 ): Promise<readonly WalletDayFacts[]> {
-  const wallets = keys.map(({ wallet }) => accountNumber(wallet));
+  const wallets = keys.map(({ wallet }) => entityNumber(wallet));
   const days = keys.map(({ day }) => day);
   const instants = keys.map(({ notBefore }) => notBefore);
   const rows = await runStatement(
@@ -128,7 +128,7 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
     ...key.serialsA.map((serial) => ({ n, ...key, collection: "A", serial })),
     ...key.serialsB.map((serial) => ({ n, ...key, collection: "B", serial })),
     ...(key.day === null
-      ? [{ n, ...key, collection: "base", serial: accountNumber(key.wallet) }]
+      ? [{ n, ...key, collection: "base", serial: entityNumber(key.wallet) }]
       : []),
   ]);
   if (asked.length === 0) return keys.map(() => NO_CLAIMS);
@@ -181,7 +181,7 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
     if (collection === "releases") slice.releases = serial;
     else if (collection === "carrier") slice.standing = "carrying";
     else if (collection !== "base")
-      slice.counted[collection][serial] = { wallet: walletOf(wallet), starId: null, at: null };
+      slice.counted[collection][serial] = { wallet: entityId(wallet), starId: null, at: null };
     else if (slice.standing === "unstarred") slice.standing = "counted";
   }
   return slices;

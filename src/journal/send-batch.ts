@@ -3,9 +3,7 @@ import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
 import { codeOf, isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
-import { endRow } from "./decide-ends.ts";
-import type { DecidedStar } from "./star-record.ts";
-import { rowOf } from "./star-rows.ts";
+import { type DecidedStar, endRow, rowOf } from "./star-record.ts";
 
 /** What became of a decided star. Only `stored` may leave the process. */
 export type CommitOutcome =

@@ -1,15 +1,14 @@
 import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
-import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
-import { readHeader } from "../audit/learn-settings.ts";
+import { readHeader } from "../audit/export-source.ts";
+import { judgeDecision, turnOf } from "../audit/judge-star.ts";
 import { addRelease, judgeRelease, type MintHappening, splitAfter } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { runLong } from "../store/postgres.ts";
-import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
-import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
+import { decideFromHistories, isWithoutDoubt, judgeLine } from "./prove-stars.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 import { findStars, rowOfLine, type StagedStar, stagedDays } from "./staged-stars.ts";
 import { PieceWriter } from "./write-pieces.ts";

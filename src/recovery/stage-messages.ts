@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { dayOf } from "../../actors/day.ts";
 import { ASK_AGAIN_MS, ASKS_MAX, endOfTopic, replayTopics } from "../audit/replay-topic.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { formatTransactionId, parseTransactionId } from "../ledger/transaction-id.ts";
-import type { StarMessage } from "../publishing/message.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
+import { parseStarMessage, type StarMessage } from "../publishing/message.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import type { Notes, Recovery } from "./recovery.ts";
 
@@ -175,7 +174,7 @@ function rowOf(
     transaction_id: formatTransactionId(parseTransactionId(memo.transactionId)),
     star_id: memo.memo,
     topic: isEvent ? "event" : "asset",
-    wallet: accountNumber(star.wallet),
+    wallet: entityNumber(star.wallet),
     at: star.timestamp,
     day: dayOf(star.timestamp),
     target_type: type,

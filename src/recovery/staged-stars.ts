@@ -4,7 +4,7 @@ import { type Rules, rulesOn } from "../../actors/rules.ts";
 import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
@@ -140,7 +140,7 @@ function rowOf(
   return {
     id: staged.id,
     day: staged.day,
-    wallet: accountNumber(staged.wallet),
+    wallet: entityNumber(staged.wallet),
     at: staged.at,
     target_type: staged.type,
     target_id: staged.target,

@@ -1,5 +1,5 @@
 import type { ExportRelease } from "../journal/export-format.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import type { Recovery } from "./recovery.ts";
 import type { RecoveredStar } from "./staged-stars.ts";
@@ -74,7 +74,7 @@ function releaseRow(release: ExportRelease) {
     check_day: release.checkDay,
     collection: release.collection,
     serial: release.serial,
-    wallet: accountNumber(release.wallet),
+    wallet: entityNumber(release.wallet),
     star_id: release.starId,
     weight: release.weight,
     spare: release.spare,

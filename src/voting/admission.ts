@@ -3,7 +3,7 @@ import type { Day } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import { type DayVersion, passInForce } from "../journal/load.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { approvedTarget, type TargetName } from "../reads/targets.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { sessionHash } from "./session.ts";
@@ -68,7 +68,7 @@ export async function loadAdmissions(
   const askedAt = clock.now();
   const hashes = queries.map(({ voter }) => ("token" in voter ? sessionHash(voter.token) : null));
   const wallets = queries.map(({ voter }) =>
-    "token" in voter ? null : accountNumber(voter.wallet),
+    "token" in voter ? null : entityNumber(voter.wallet),
   );
   const rows = await runStatement(
     sql<AdmissionRow[]>`
@@ -108,7 +108,7 @@ function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admi
   const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
   const { type, id } = query.target;
   return {
-    wallet: row.wallet === null ? null : walletOf(row.wallet),
+    wallet: row.wallet === null ? null : entityId(row.wallet),
     target: row.found ? targetOf({ type, id, eventKind, ledgerId }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
     seasonId: row.season_id,

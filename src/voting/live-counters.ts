@@ -14,12 +14,13 @@ import {
 } from "../store/commit-watermark.ts";
 import {
   distance,
+  type LiveEvent,
   type LivePosition,
+  LiveRing,
   nearest,
   parseEventId,
   writeEventId,
-} from "./live-position.ts";
-import { type LiveEvent, LiveRing } from "./live-ring.ts";
+} from "./live-ring.ts";
 
 export interface LiveSource {
   readonly lookAtJournal: LookAtJournal;

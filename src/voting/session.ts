@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { bounds } from "../bounds.ts";
 import { CLOCKS_DIFFER_MS, type FollowedClock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { makeSecret } from "../keys/key-form.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
@@ -28,7 +28,7 @@ export async function storeSession(
   const { wallet, key, now } = opened;
   const token = makeSecret();
   const expiresAt = now + bounds.sessionLifetimeMs;
-  const account = accountNumber(wallet);
+  const account = entityNumber(wallet);
   const hash = sessionHash(token);
   await runStatement(
     sql`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
@@ -55,7 +55,7 @@ export async function closeSessionsOfOtherKeys(
 ): Promise<void> {
   await runStatement(
     sql`delete from session
-      where wallet = ${accountNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`,
+      where wallet = ${entityNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`,
   );
 }
 
@@ -85,7 +85,7 @@ export async function findSessions(
   );
   const [first] = rows;
   if (first !== undefined) await clock.compare(first.now, askedAt);
-  return rows.map(({ wallet }) => (wallet === null ? null : walletOf(wallet)));
+  return rows.map(({ wallet }) => (wallet === null ? null : entityId(wallet)));
 }
 
 /** Ends a session, at once and in every process. */

@@ -2,15 +2,10 @@ import type { Target } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import type { Attribution } from "../../actors/nft-accounting.ts";
-import {
-  foldWalletDay,
-  type WalletDayInput,
-  type WalletDayState,
-} from "../../actors/wallet-day.ts";
+import { foldWalletDay, type WalletDayInput, type WalletDayState } from "../../actors/wallet-day.ts";
 import type { Slice, SliceKey, WalletDayFacts } from "../../src/journal/load.ts";
 import type { ReturnReason } from "../../src/journal/send-batch.ts";
-import type { DecidedStar } from "../../src/journal/star-record.ts";
-import { claimKeys } from "../../src/journal/star-rows.ts";
+import { claimKeys, type DecidedStar } from "../../src/journal/star-record.ts";
 
 /**
  * The journal as a value: accepted stars in the order of their commits, and the unique keys

@@ -1,23 +1,10 @@
 import { type Target, targetKey } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import {
-  type EventDayState,
-  type EventDecision,
-  type EventStarred,
-  eventDay,
-} from "../../actors/event-day.ts";
-import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
-import type { Holdings } from "../../actors/holdings.ts";
+import { eventDay, type EventDayState, type EventDecision, type EventStarred } from "../../actors/event-day.ts";
+import { foreverMint, foreverMintCheck, type ForeverMintState } from "../../actors/forever-mint.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import type { WalletDecision } from "../../actors/star.ts";
-import {
-  type DayStar,
-  instantOf,
-  type WalletDayInput,
-  type WalletDayState,
-  walletDay,
-} from "../../actors/wallet-day.ts";
-import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import { type DayStar, instantOf, walletDay, type WalletDayInput, type WalletDayState, type WalletDecision } from "../../actors/wallet-day.ts";
+import { fullBreakdown, type Holdings, weigh } from "../../actors/weight.ts";
 import { type PremiumPass, seasonAt } from "../support/passes.ts";
 import type { History, Intent } from "./histories.ts";
 

@@ -1,7 +1,7 @@
 import type { KnownProcess } from "../../store/service-report.ts";
 import { atWorkOf, SILENT_AFTER_MS } from "../../upkeep/judge-reports.ts";
+import type { VerdictCheck } from "../../upkeep/runbook.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import type { VerdictCheck } from "../../upkeep/verdict-check.ts";
 import { duration, type Mood, number } from "./markup.ts";
 import type { Numbers } from "./numbers.ts";
 import { checkWords } from "./words.ts";

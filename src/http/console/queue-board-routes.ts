@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { TerminalError } from "../../errors.ts";
 import { allows } from "../../keys/operators.ts";
-import { actLogged } from "../../store/logged-act.ts";
+import { actLogged } from "../../store/operator-log.ts";
 import { pagePolicy } from "../page-headers.ts";
 import { foreignForm, notAllowed } from "./error-page.ts";
 import type { Gate, Signed } from "./gate.ts";

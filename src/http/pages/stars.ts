@@ -1,6 +1,6 @@
 import { DAY_MS, type Day, dayOf, isDay, startOfDay } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
-import { accountNumber } from "../../journal/star-record.ts";
+import { entityNumber } from "../../ledger/entity-id.ts";
 import { itemNames } from "../../reads/directory-items.ts";
 import { type Publication, receiptsOfDay, type StarReceipt } from "../../reads/receipts.ts";
 import { type Content, html, table } from "../console/markup.ts";
@@ -33,7 +33,7 @@ export function starsPage({ sql }: Reading): Page {
           body: html`<h1>My stars</h1><p class="empty">Sign in to see the stars of your wallet.</p>`,
         };
       }
-      const stars = await receiptsOfDay(sql, accountNumber(visitor.wallet), day);
+      const stars = await receiptsOfDay(sql, entityNumber(visitor.wallet), day);
       const names = await itemNames(
         sql,
         stars.map(({ target }) => target),

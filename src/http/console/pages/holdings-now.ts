@@ -1,5 +1,5 @@
 import type { KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
-import type { DryReport } from "../../../upkeep/holdings-check/dry-run.ts";
+import type { DryReport } from "../../../upkeep/holdings-check/pass.ts";
 import { actionForm } from "../forms.ts";
 import { ago, type Html, html, number, section } from "../markup.ts";
 import type { Page, PageRequest, PagesDeps } from "../page.ts";

@@ -5,7 +5,7 @@ import {
   mintsOfCheck,
   releasesOfCheck,
 } from "../../../reads/console-holdings.ts";
-import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
+import { LISTED_MAX } from "../../../upkeep/holdings-check/pass.ts";
 import { UUID } from "../../../uuid.ts";
 import { ago, facts, type Html, html, instant, number, quiet, section } from "../markup.ts";
 import type { Page, PagesDeps } from "../page.ts";

@@ -1,5 +1,5 @@
 import type { CheckedMintRow, ReleasedNft } from "../../../reads/console-holdings.ts";
-import { LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
+import { LISTED_MAX } from "../../../upkeep/holdings-check/pass.ts";
 import { actorLink, onExplorer, starLink } from "../links.ts";
 import {
   andMore,

@@ -1,7 +1,7 @@
 import { TerminalError } from "../../../errors.ts";
+import { redriveStar } from "../../../publishing/outbox.ts";
 import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
 import { resolveFinding } from "../../../publishing/reconciliation-findings.ts";
-import { redriveStar } from "../../../publishing/redrive.ts";
 import { waitingStars } from "../../../reads/console-publishing.ts";
 import { readVerdict } from "../../../upkeep/service-verdict.ts";
 import { UUID } from "../../../uuid.ts";
