@@ -37,7 +37,8 @@ export interface EventDayContext {
   readonly counted: Counted;
 }
 
-export type EventDayInput = Pick<EventDayContext, "event" | "day">;
+/** Names an event's actor of one UTC day. */
+export type EventDayKey = Pick<EventDayContext, "event" | "day">;
 export type EventDayState = State<EventDayContext>;
 
 /** A star reaches an event: a command of its actor. */
@@ -81,7 +82,7 @@ export function counted(claims: Claims, base: number, at: number): EventDecision
 export const eventDayMachine = setup({
   types: {
     context: {} as EventDayContext,
-    input: {} as EventDayInput,
+    input: {} as EventDayKey,
     events: {} as EventStar | EventStarred,
     emitted: {} as EventDecision,
   },
@@ -116,7 +117,7 @@ export const eventDayMachine = setup({
 
 /** The machine as two pure functions. */
 export const eventDay = decideEvolve<
-  EventDayInput,
+  EventDayKey,
   EventDayContext,
   EventStar,
   EventDecision,

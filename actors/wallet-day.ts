@@ -51,7 +51,8 @@ export interface WalletDayContext {
   readonly seasonId: string | null;
 }
 
-export type WalletDayInput = Pick<WalletDayContext, "wallet" | "day">;
+/** Names a wallet's actor of one UTC day. */
+export type WalletDayKey = Pick<WalletDayContext, "wallet" | "day">;
 export type WalletDayState = State<WalletDayContext>;
 export type WalletDayFact = Starred | LimitSet;
 
@@ -87,7 +88,7 @@ const ofLimit =
 export const walletDayMachine = setup({
   types: {
     context: {} as WalletDayContext,
-    input: {} as WalletDayInput,
+    input: {} as WalletDayKey,
     events: {} as StarCommand | WalletDayFact,
     emitted: {} as WalletDecision,
   },
@@ -181,7 +182,7 @@ export const walletDayMachine = setup({
 
 /** The machine as two pure functions. */
 export const walletDay = decideEvolve<
-  WalletDayInput,
+  WalletDayKey,
   WalletDayContext,
   StarCommand,
   WalletDecision,
@@ -194,7 +195,7 @@ export const walletDay = decideEvolve<
  * @param seasonId of the pass in force now; null without one
  */
 export function foldWalletDay(
-  input: WalletDayInput,
+  input: WalletDayKey,
   stars: readonly DayStar[],
   seasonId: string | null,
 ): WalletDayState {

@@ -57,13 +57,11 @@ async function actorHistory(
   name: ActorName,
   version: number,
 ): Promise<readonly HistoryStar[]> {
-  return runStatement(
-    sql<HistoryStar[]>`
-      select id as "starId", at, '0.0.' || wallet as wallet,
-        json_build_object('type', target_type, 'id', target_id) as target,
-        voting_power as "votingPower", weight
-      from ${lastOf(sql, name, version)}`,
-  );
+  return runStatement(sql<HistoryStar[]>`
+    select id as "starId", at, '0.0.' || wallet as wallet,
+      json_build_object('type', target_type, 'id', target_id) as target,
+      voting_power as "votingPower", weight
+    from ${lastOf(sql, name, version)}`);
 }
 
 function lastOf(sql: Sql, name: ActorName, version: number) {

@@ -163,12 +163,8 @@ async function attemptTurn(
     const fact = { type: "starred", id, at, target: target.key } as const;
     const state = walletDay.evolve(hosted.state, fact);
     host.keep(key, { state, isProved: hosted.isProved });
-    return {
-      kind: "accepted",
-      star,
-      totalVotes: outcome.totalVotes,
-      keptReply: outcome.keptReply ?? null,
-    };
+    const { totalVotes, keptReply: reply = null } = outcome;
+    return { kind: "accepted", star, totalVotes, keptReply: reply };
   }
   host.drop(key);
   if (outcome.reason === "kind") {

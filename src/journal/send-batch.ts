@@ -109,10 +109,8 @@ async function castStars(
     batch.map((each) => rowOf(each.decided, xpPerStar, deadlineOf(each))),
   );
   const notAfter = Math.max(...batch.map(deadlineOf));
-  const answer = runStatement(
-    sql<OutcomeRow[]>`
-      select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`,
-  );
+  const answer = runStatement(sql<OutcomeRow[]>`
+    select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`);
   if (failpoint) await Promise.all([failpoint("vote.commit_sent"), answer]);
   const rows = await answer;
   return new Map(rows.map((row) => [row.star_id, row]));

@@ -2,7 +2,7 @@ import { ruleOf, type TargetType, targetKey } from "../../actors/content.ts";
 import { rulesOn } from "../../actors/rules.ts";
 import {
   underPass,
-  type WalletDayInput,
+  type WalletDayKey,
   type WalletDayState,
   type WalletDecision,
   walletDay,
@@ -40,14 +40,12 @@ interface StarRow extends Pick<WalletDayStep, "starId" | "at" | "limit" | "rules
  */
 export async function walkWalletDay(
   sql: Sql,
-  key: WalletDayInput,
+  key: WalletDayKey,
 ): Promise<readonly WalletDayStep[]> {
-  const rows = await runStatement(
-    sql<StarRow[]>`
-      select id as "starId", at, slot, target_type as type, target_id as "targetId",
-        is_forever_mint as "isForeverMint", allowance_limit as "limit", season_id as "seasonId", rules
-      from star where day = ${key.day} and wallet = ${entityNumber(key.wallet)} order by slot`,
-  );
+  const rows = await runStatement(sql<StarRow[]>`
+    select id as "starId", at, slot, target_type as type, target_id as "targetId",
+      is_forever_mint as "isForeverMint", allowance_limit as "limit", season_id as "seasonId", rules
+    from star where day = ${key.day} and wallet = ${entityNumber(key.wallet)} order by slot`);
   let state = walletDay.initial(key);
   return rows.map((row) => {
     const { starId, at, type, limit, rules } = row;

@@ -95,21 +95,15 @@ function columns(sql: Sql) {
 }
 
 /** Something that an operator does, at the console or by a command. */
-export interface Act {
+export interface Act extends Pick<OperatorEntry, "subject"> {
   readonly actor: Actor;
   /** In the log: `keys.revoke`. */
   readonly name: string;
-  /** What it is about; nothing secret. */
-  readonly subject: string;
-  /** Why, where the act asks for it. */
   readonly reason?: string | undefined;
 }
 
-export interface ActEnd {
-  /** One sentence. */
-  readonly notice: string;
-  /** Nothing secret. */
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
+export interface ActEnd extends Pick<OperatorEntry, "notice"> {
+  readonly details?: OperatorEntry["details"] | undefined;
 }
 
 /** A refused file may have a flaw in every record, and what stands in the log stays there. */

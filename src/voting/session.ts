@@ -35,13 +35,11 @@ export async function storeSession(
       values (decode(${hash}, 'hex'), ${account}, ${now}, ${expiresAt}, decode(${key}, 'hex'))`,
   );
   // A statement of its own: of sign-ins at the same time the last one sees all of them.
-  await runStatement(
-    sql`delete from session where token_hash in (
-      select token_hash from session where wallet = ${account}
-      order by token_hash <> decode(${hash}, 'hex'), created_at > ${now + CLOCKS_DIFFER_MS}::bigint,
-        created_at desc, token_hash
-      offset ${bounds.sessionsPerWalletMax})`,
-  );
+  await runStatement(sql`delete from session where token_hash in (
+    select token_hash from session where wallet = ${account}
+    order by token_hash <> decode(${hash}, 'hex'), created_at > ${now + CLOCKS_DIFFER_MS}::bigint,
+      created_at desc, token_hash
+    offset ${bounds.sessionsPerWalletMax})`);
   return { token, wallet, expiresAt };
 }
 
@@ -53,10 +51,8 @@ export async function closeSessionsOfOtherKeys(
   sql: Sql,
   { wallet, key }: { readonly wallet: string; readonly key: string },
 ): Promise<void> {
-  await runStatement(
-    sql`delete from session
-      where wallet = ${entityNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`,
-  );
+  await runStatement(sql`delete from session
+    where wallet = ${entityNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`);
 }
 
 /** SHA-256 in hex of a key as the mirror node shows it; of no key, another. */
@@ -75,14 +71,12 @@ export async function findSessions(
   tokens: readonly string[],
 ): Promise<readonly (string | null)[]> {
   const askedAt = clock.now();
-  const rows = await runStatement(
-    sql<{ wallet: number | null; now: number }[]>`
-      select wallet, present.now
-      from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
-        with ordinality as asked (hex, n)
-      left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
-      order by n`,
-  );
+  const rows = await runStatement(sql<{ wallet: number | null; now: number }[]>`
+    select wallet, present.now
+    from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
+      with ordinality as asked (hex, n)
+    left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
+    order by n`);
   const [first] = rows;
   if (first !== undefined) await clock.compare(first.now, askedAt);
   return rows.map(({ wallet }) => (wallet === null ? null : entityId(wallet)));

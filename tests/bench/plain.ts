@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Context, Hono } from "hono";
 import type { EventKind } from "../../actors/content.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { TerminalError } from "../../src/errors.ts";
 import { readJson } from "../../src/http/middleware/read-json.ts";
 import { problem } from "../../src/http/problem.ts";
 import { starBody } from "../../src/http/voting/bodies.ts";
+import { entityId } from "../../src/ledger/entity-id.ts";
 import type { CollectionKeys } from "../../src/publishing/message.ts";
 import type { TargetName } from "../../src/reads/targets.ts";
 import { runStatement, type Sql } from "../../src/store/postgres.ts";
-import { entityId } from "../../src/ledger/entity-id.ts";
-import type { Holdings } from "../../actors/weight.ts";
 
 /**
  * The rival: the honest straightforward service, without actors. A star is one look, one

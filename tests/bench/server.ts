@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import type { Holdings } from "../../actors/weight.ts";
 import { bounds } from "../../src/bounds.ts";
 import { followClock } from "../../src/clock.ts";
 import { createSnapshots } from "../../src/hosting/snapshots.ts";
@@ -6,6 +7,7 @@ import { createApp, type Mount } from "../../src/http/app.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { type VotingDeps, votingRoutes } from "../../src/http/voting/routes.ts";
 import { sessionTokens } from "../../src/http/voting/session-token.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { createLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { appRole, openPostgres, readDatabaseClock, type Sql } from "../../src/store/postgres.ts";
@@ -15,8 +17,6 @@ import { createEngine } from "../../src/voting/engine.ts";
 import { count } from "./observe.ts";
 import { type PlainParts, plainRoutes } from "./plain.ts";
 import { serialsOf } from "./workloads.ts";
-import { entityNumber } from "../../src/ledger/entity-id.ts";
-import type { Holdings } from "../../actors/weight.ts";
 
 /**
  * A server under test, in a process of its own, put together from the product's own parts; only

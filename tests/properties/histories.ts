@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { type Target, targetOf } from "../../actors/content.ts";
 import { DAY_MS } from "../../actors/day.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import type { OracleTarget } from "../support/oracle.ts";
 import type { PremiumPass } from "../support/passes.ts";
-import type { Holdings } from "../../actors/weight.ts";
 
 /**
  * Random histories: wallets that star, NFTs that change wallets between stars, passes that

@@ -10,14 +10,14 @@ import fc from "fast-check";
 import { test } from "uvu";
 import { contentRules } from "../../actors/content.ts";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
-import { walletDay, type WalletDayState } from "../../actors/wallet-day.ts";
+import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { previewStar } from "../../src/voting/preview-star.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { TARGETS, WALLETS } from "./histories.ts";
 import { EMPTY_JOURNAL, loadSlice, NOTHING_SOLD } from "./journal.ts";
 import { SEED } from "./rules.ts";
-import { entityNumber } from "../../src/ledger/entity-id.ts";
 
 const START = Date.parse("2026-11-20T12:00:00Z");
 const DAYS = 2;

@@ -1,13 +1,20 @@
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import type { WalletDayState } from "../../actors/wallet-day.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { propose } from "../../src/hosting/propose.ts";
 import { askFirst, type Refusal } from "../../src/hosting/turn.ts";
 import { NO_CLAIMS, type Slice } from "../../src/journal/load.ts";
 import type { DecidedStar, StarRecord } from "../../src/journal/star-record.ts";
 import { type PremiumPass, seasonAt } from "../support/passes.ts";
-import { commit, EMPTY_JOURNAL, type Journal, type Key, loadSlice, loadWalletDay } from "./journal.ts";
-import type { Holdings } from "../../actors/weight.ts";
+import {
+  commit,
+  EMPTY_JOURNAL,
+  type Journal,
+  type Key,
+  loadSlice,
+  loadWalletDay,
+} from "./journal.ts";
 
 /**
  * Votes as the service takes them, cut into the five steps between which others may act: ask,

@@ -6,16 +6,24 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
+import type { Holdings } from "../../actors/weight.ts";
 import { createHost } from "../../src/hosting/host.ts";
-import { takeTurn, type TurnDeps, type TurnResult } from "../../src/hosting/turn.ts";
+import { type TurnDeps, type TurnResult, takeTurn } from "../../src/hosting/turn.ts";
 import type { WalletDayQuery } from "../../src/journal/load.ts";
 import { NO_SNAPSHOTS } from "../support/engine.ts";
 import { TARGETS, WALLETS } from "./histories.ts";
-import { commit, counterKey, EMPTY_JOURNAL, type Key, loadSlice, NOTHING_SOLD, walletDayFacts } from "./journal.ts";
+import {
+  commit,
+  counterKey,
+  EMPTY_JOURNAL,
+  type Key,
+  loadSlice,
+  NOTHING_SOLD,
+  walletDayFacts,
+} from "./journal.ts";
 import { wrongWith } from "./judge.ts";
 import { SEED } from "./rules.ts";
 import type { Answer } from "./schedules.ts";
-import type { Holdings } from "../../actors/weight.ts";
 
 const DAY = "2026-11-20";
 const NOON = Date.parse(`${DAY}T12:00:00Z`);

@@ -1,9 +1,21 @@
 import { type Target, targetKey } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import { eventDay, type EventDayState, type EventDecision, type EventStarred } from "../../actors/event-day.ts";
-import { foreverMint, foreverMintCheck, type ForeverMintState } from "../../actors/forever-mint.ts";
+import {
+  type EventDayState,
+  type EventDecision,
+  type EventStarred,
+  eventDay,
+} from "../../actors/event-day.ts";
+import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import { type DayStar, instantOf, walletDay, type WalletDayInput, type WalletDayState, type WalletDecision } from "../../actors/wallet-day.ts";
+import {
+  type DayStar,
+  instantOf,
+  type WalletDayKey,
+  type WalletDayState,
+  type WalletDecision,
+  walletDay,
+} from "../../actors/wallet-day.ts";
 import { fullBreakdown, type Holdings, weigh } from "../../actors/weight.ts";
 import { type PremiumPass, seasonAt } from "../support/passes.ts";
 import type { History, Intent } from "./histories.ts";
@@ -195,7 +207,7 @@ export function eventActor(
 /** Folds a wallet's day as the host does: its stars first, the pass in force last. */
 export function fold(
   core: Core,
-  key: WalletDayInput,
+  key: WalletDayKey,
   { stars, seasonId }: { readonly stars: readonly DayStar[]; readonly seasonId: string | null },
 ): WalletDayState {
   let state = core.walletDay.initial(key);

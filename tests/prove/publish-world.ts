@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { hookOf } from "../../src/failpoint.ts";
+import { redriveStar } from "../../src/publishing/outbox.ts";
 import { type Live, openPublisher, pause } from "../publishing/live.ts";
 import { until } from "../support/processes.ts";
 import { nodeArguments } from "../support/script.ts";
 import type { Case } from "./cases.ts";
 import type { PublisherOrder } from "./publisher-process.ts";
 import { openTruthfulLive } from "./truthful-stars.ts";
-import { redriveStar } from "../../src/publishing/outbox.ts";
 
 /** A ledger, a database and publishers of one lane of cases; kept from case to case. */
 export interface PublishWorld {

@@ -6,6 +6,7 @@ import { armFailpoint } from "../../src/failpoint.ts";
 import { issueKey } from "../../src/keys/api-keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { startWeb } from "../../src/processes/web.ts";
+import { WEB_SETTINGS } from "../../src/processes/web-connections.ts";
 import { openPublisher, pause } from "../publishing/live.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
@@ -13,7 +14,6 @@ import { newWallet, send, signIn } from "../support/service.ts";
 import { openAuditor } from "./auditor.ts";
 import type { Case } from "./cases.ts";
 import { createChecker } from "./check.ts";
-import { WEB_SETTINGS } from "../../src/processes/web-connections.ts";
 
 /** Two stars of one wallet per case: one is weighed by NFTs, one is not. */
 const TARGETS = [

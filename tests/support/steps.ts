@@ -9,7 +9,7 @@ import {
   type LossDecision,
 } from "../../actors/forever-mint.ts";
 import {
-  type WalletDayInput,
+  type WalletDayKey,
   type WalletDayState,
   type WalletDecision,
   walletDay,
@@ -35,7 +35,7 @@ export interface WalletStar {
 
 export const walletDaySteps = (
   logic: typeof walletDay = walletDay,
-): Steps<WalletDayInput, WalletDayState, WalletStar, WalletDecision> => ({
+): Steps<WalletDayKey, WalletDayState, WalletStar, WalletDecision> => ({
   initial: logic.initial,
   step(before, { starId: id, target, now, seasonId }) {
     const state =

@@ -39,10 +39,8 @@ const RENEW_EVERY_MS = 10_000;
 /** Takes the run that is due today, or answers null: see `take_holdings_check`. */
 export async function takeDueRun({ sql, clock, worker }: ProgressDeps): Promise<CheckRun | null> {
   const now = clock.now();
-  const [run] = await runStatement(
-    sql<CheckRun[]>`
-      select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS})`,
-  );
+  const [run] = await runStatement(sql<CheckRun[]>`
+    select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS})`);
   return run ?? null;
 }
 
@@ -56,11 +54,9 @@ export async function startManualRun(
   isOnly: boolean,
 ): Promise<{ readonly run: CheckRun; readonly isNew: boolean }> {
   const [id, now] = [randomUUID(), clock.now()];
-  const [run] = await runStatement(
-    sql<[CheckRun]>`
-      select id, day, kind, passes
-      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS}, ${isOnly})`,
-  );
+  const [run] = await runStatement(sql<[CheckRun]>`
+    select id, day, kind, passes
+    from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS}, ${isOnly})`);
   return { run, isNew: run.id === id };
 }
 
@@ -88,11 +84,9 @@ export async function readProgress(
   sql: Sql,
   run: CheckRun,
 ): Promise<ReadonlyMap<string, MintProgress>> {
-  const rows = await runStatement(
-    sql<(MintProgress & { readonly event_id: string })[]>`
-      select event_id, kept, deferred from holdings_check_mint
-      where run_id = ${run.id} order by event_id`,
-  );
+  const rows = await runStatement(sql<(MintProgress & { readonly event_id: string })[]>`
+    select event_id, kept, deferred from holdings_check_mint
+    where run_id = ${run.id} order by event_id`);
   return new Map(rows.map(({ event_id, ...progress }) => [event_id, progress]));
 }
 

@@ -15,7 +15,15 @@ import { silentLogger } from "../../../src/log.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
 import { decidedStar, goingFrom } from "../../support/engine.ts";
-import { cast, newVoter, type Reply, send, type Service, startService, type Voter } from "../../support/service.ts";
+import {
+  cast,
+  newVoter,
+  type Reply,
+  type Service,
+  send,
+  startService,
+  type Voter,
+} from "../../support/service.ts";
 import { CONSOLE, signInOperator, TOKEN } from "../console/browser-session.ts";
 
 const SEASON = "00000000-0000-7000-8000-00000000000a";

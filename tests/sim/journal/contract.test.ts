@@ -18,20 +18,68 @@ import type { DecidedStar } from "../../../src/journal/star-record.ts";
 import type { MirrorTopicMessage } from "../../../src/ledger/mirror/schemas.ts";
 import { FIRST_RUNNING_HASH, runningHash } from "../../../src/ledger/running-hash.ts";
 import { formatTimestamp } from "../../../src/ledger/transaction-id.ts";
-import { countAbsence, countOlder, countRefusal, countSend, giveUp, reserveId, storeReceipt, storeSigned } from "../../../src/publishing/attempts.ts";
-import { beginReading, confirmMessage, findReading, readTopicOn, type Verdict } from "../../../src/publishing/confirm.ts";
+import {
+  countAbsence,
+  countOlder,
+  countRefusal,
+  countSend,
+  giveUp,
+  reserveId,
+  storeReceipt,
+  storeSigned,
+} from "../../../src/publishing/attempts.ts";
+import {
+  beginReading,
+  confirmMessage,
+  findReading,
+  readTopicOn,
+  type Verdict,
+} from "../../../src/publishing/confirm.ts";
 import { acceptLoss, countLost, mayLackStars } from "../../../src/publishing/journal-behind.ts";
 import { starMessage } from "../../../src/publishing/message.ts";
-import { findStarred, type LeasedStar, leaseStars, openOutbox, type Outbox, pendingPublications, releaseAllLeases, tookEffectAfter } from "../../../src/publishing/outbox.ts";
-import { type KnownDatabase, lookAtDatabase, renewEpoch, settleIn, settleInWithoutStars } from "../../../src/store/database-identity.ts";
+import {
+  findStarred,
+  type LeasedStar,
+  leaseStars,
+  type Outbox,
+  openOutbox,
+  pendingPublications,
+  releaseAllLeases,
+  tookEffectAfter,
+} from "../../../src/publishing/outbox.ts";
+import {
+  type KnownDatabase,
+  lookAtDatabase,
+  renewEpoch,
+  settleIn,
+  settleInWithoutStars,
+} from "../../../src/store/database-identity.ts";
 import type { Sql } from "../../../src/store/postgres.ts";
 import { applyReleases } from "../../../src/upkeep/holdings-check/apply.ts";
 import { listMints, readClaims } from "../../../src/upkeep/holdings-check/claims.ts";
-import { type CheckRun, endPass, type MintProgress, readProgress, type RunEnd, saveProgress, takeDueRun } from "../../../src/upkeep/holdings-check/progress.ts";
+import {
+  type CheckRun,
+  endPass,
+  type MintProgress,
+  type RunEnd,
+  readProgress,
+  saveProgress,
+  takeDueRun,
+} from "../../../src/upkeep/holdings-check/progress.ts";
 import { loadAdmissions } from "../../../src/voting/admission.ts";
 import { createRandom, type Random } from "../random.ts";
 import { uuidOf } from "../virtual-time.ts";
-import { BEARER, BEGINNING, openModel, openReal, SEASONS, TARGETS, type Tested, TOKEN, TOPICS } from "./both-journals.ts";
+import {
+  BEARER,
+  BEGINNING,
+  openModel,
+  openReal,
+  SEASONS,
+  TARGETS,
+  type Tested,
+  TOKEN,
+  TOPICS,
+} from "./both-journals.ts";
 import { claimKey } from "./tables.ts";
 
 const STEPS = 1_200;
