@@ -4,10 +4,18 @@
  */
 
 /** What a star points at, as clients name it. */
-export type TargetType = "event" | "token" | "collection" | "project";
+export const TARGET_TYPES = ["event", "token", "collection", "project"] as const;
+export type TargetType = (typeof TARGET_TYPES)[number];
 
 /** `event_type` on the ledger: forever mints have a name of their own there. */
-export type EventKind = "MINT_EVENT" | "FOREVER_MINT" | "ECOSYSTEM_MEETUP" | "HACKATHON" | "OTHER";
+export const EVENT_KINDS = [
+  "MINT_EVENT",
+  "FOREVER_MINT",
+  "ECOSYSTEM_MEETUP",
+  "HACKATHON",
+  "OTHER",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** A row of the table. */
 export interface ContentRule {

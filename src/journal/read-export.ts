@@ -2,6 +2,7 @@ import { type Day, instant, withInstants } from "../../actors/day.ts";
 import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
+import { NIL_UUID } from "../uuid.ts";
 import type { ExportConflict, ExportLost, ExportRelease, ExportStar } from "./export-format.ts";
 
 /** Stars of one read … */
@@ -119,7 +120,7 @@ export function conflictsOfDay(sql: Sql, day: Day): Pages<ExportConflict> {
         json_build_object('type', target_type, 'id', target_id) as target,
         conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
       from star_conflict join outbox on star_id = id
-      where day = ${day} and id > ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid
+      where day = ${day} and id > ${last?.id ?? NIL_UUID}::uuid
       order by id limit ${APART_PER_PAGE}`,
     (row) => ({ ...row, at: instant(row.at) }),
   );

@@ -1,5 +1,10 @@
 import { z } from "zod";
-import type { EventKind, TargetRecord, TargetType } from "../../actors/content.ts";
+import {
+  EVENT_KINDS,
+  type EventKind,
+  type TargetRecord,
+  type TargetType,
+} from "../../actors/content.ts";
 import { bounds } from "../bounds.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
@@ -159,7 +164,7 @@ const eventVote = z.strictObject({
   ...common,
   type: z.literal("event_vote"),
   event_id: z.string(),
-  event_type: z.enum(["MINT_EVENT", "FOREVER_MINT", "ECOSYSTEM_MEETUP", "HACKATHON", "OTHER"]),
+  event_type: z.enum(EVENT_KINDS),
   timestamp: z.int(),
 });
 

@@ -8,6 +8,7 @@ import { entityNumber } from "../ledger/entity-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
+import { NIL_UUID } from "../uuid.ts";
 import { PIECE } from "./recovery.ts";
 
 /** A star that the journal lacks, as its message was taken in. */
@@ -60,7 +61,7 @@ export function stagedOfDay(sql: Sql, day: Day): Pages<StagedStar> {
       runLong(sql<StagedStar[]>`
           select distinct on (at, star_id) ${columns(sql)} from recovery_message
           where ${unknown(sql)} and day = ${day}
-            and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid)
+            and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? NIL_UUID}::uuid)
           order by at, star_id, consensus_timestamp limit ${PIECE}`),
     (star) => star,
   );
