@@ -1,15 +1,21 @@
-import type { Scope } from "./scope.ts";
-
 /**
  * The specification's table "Rules per content type", as data. Everything that
  * depends on what is starred asks here; nothing else knows the kinds apart.
  */
 
 /** What a star points at, as clients name it. */
-export type TargetType = "event" | "token" | "collection" | "project";
+export const TARGET_TYPES = ["event", "token", "collection", "project"] as const;
+export type TargetType = (typeof TARGET_TYPES)[number];
 
 /** `event_type` on the ledger: forever mints have a name of their own there. */
-export type EventKind = "MINT_EVENT" | "FOREVER_MINT" | "ECOSYSTEM_MEETUP" | "HACKATHON" | "OTHER";
+export const EVENT_KINDS = [
+  "MINT_EVENT",
+  "FOREVER_MINT",
+  "ECOSYSTEM_MEETUP",
+  "HACKATHON",
+  "OTHER",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** A row of the table. */
 export interface ContentRule {
@@ -108,4 +114,15 @@ export function ruleOf({ type, eventKind }: Pick<TargetRecord, "type" | "eventKi
   );
   if (rule === undefined) throw new RangeError(`no rule for ${type} ${eventKind ?? ""}`);
   return rule;
+}
+
+/**
+ * Within what an NFT counts once. `event-day`: this event and UTC day. `forever-mint`: this mint,
+ * where a star counts once and may be given again. `none`: the star carries the full voting power.
+ */
+export type Scope = "event-day" | "forever-mint" | "none";
+
+/** Whether a wallet may star an item again on the same UTC day. */
+export function mayRepeat(scope: Scope): boolean {
+  return scope === "forever-mint";
 }

@@ -1,7 +1,6 @@
 import { assertEvent, assign, emit, setup } from "xstate";
 import { type Day, dayOf } from "./day.ts";
 import { decideEvolve, type State } from "./decide-evolve.ts";
-import type { Holdings } from "./holdings.ts";
 import {
   type Claims,
   type Counted,
@@ -10,7 +9,7 @@ import {
   withClaims,
 } from "./nft-accounting.ts";
 import { rulesOn } from "./rules.ts";
-import { type Breakdown, weigh } from "./weight.ts";
+import { type Breakdown, type Holdings, weigh } from "./weight.ts";
 
 /**
  * One event (no forever mint) on one UTC day: which NFTs have already counted for it.
@@ -38,7 +37,8 @@ export interface EventDayContext {
   readonly counted: Counted;
 }
 
-export type EventDayInput = Pick<EventDayContext, "event" | "day">;
+/** Names an event's actor of one UTC day. */
+export type EventDayKey = Pick<EventDayContext, "event" | "day">;
 export type EventDayState = State<EventDayContext>;
 
 /** A star reaches an event: a command of its actor. */
@@ -82,7 +82,7 @@ export function counted(claims: Claims, base: number, at: number): EventDecision
 export const eventDayMachine = setup({
   types: {
     context: {} as EventDayContext,
-    input: {} as EventDayInput,
+    input: {} as EventDayKey,
     events: {} as EventStar | EventStarred,
     emitted: {} as EventDecision,
   },
@@ -117,7 +117,7 @@ export const eventDayMachine = setup({
 
 /** The machine as two pure functions. */
 export const eventDay = decideEvolve<
-  EventDayInput,
+  EventDayKey,
   EventDayContext,
   EventStar,
   EventDecision,

@@ -1,6 +1,6 @@
 import { dayOf } from "./day.ts";
-import type { Holdings } from "./holdings.ts";
 import { rulesOn } from "./rules.ts";
+import type { Holdings } from "./weight.ts";
 
 /**
  * Which NFTs add weight: the one rule both event actors share. A serial that has already

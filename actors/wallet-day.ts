@@ -1,9 +1,8 @@
 import { assertEvent, assign, emit, setup } from "xstate";
 import { voteLimit } from "./allowance.ts";
+import { mayRepeat, type Target } from "./content.ts";
 import { type Day, dayOf } from "./day.ts";
 import { decideEvolve, type State } from "./decide-evolve.ts";
-import { mayRepeat } from "./scope.ts";
-import type { StarCommand, WalletDecision } from "./star.ts";
 
 /**
  * One wallet on one UTC day: its allowance, and once per item. Named
@@ -52,7 +51,8 @@ export interface WalletDayContext {
   readonly seasonId: string | null;
 }
 
-export type WalletDayInput = Pick<WalletDayContext, "wallet" | "day">;
+/** Names a wallet's actor of one UTC day. */
+export type WalletDayKey = Pick<WalletDayContext, "wallet" | "day">;
 export type WalletDayState = State<WalletDayContext>;
 export type WalletDayFact = Starred | LimitSet;
 
@@ -88,7 +88,7 @@ const ofLimit =
 export const walletDayMachine = setup({
   types: {
     context: {} as WalletDayContext,
-    input: {} as WalletDayInput,
+    input: {} as WalletDayKey,
     events: {} as StarCommand | WalletDayFact,
     emitted: {} as WalletDecision,
   },
@@ -182,7 +182,7 @@ export const walletDayMachine = setup({
 
 /** The machine as two pure functions. */
 export const walletDay = decideEvolve<
-  WalletDayInput,
+  WalletDayKey,
   WalletDayContext,
   StarCommand,
   WalletDecision,
@@ -195,7 +195,7 @@ export const walletDay = decideEvolve<
  * @param seasonId of the pass in force now; null without one
  */
 export function foldWalletDay(
-  input: WalletDayInput,
+  input: WalletDayKey,
   stars: readonly DayStar[],
   seasonId: string | null,
 ): WalletDayState {
@@ -211,3 +211,33 @@ export function underPass(state: WalletDayState, seasonId: string | null): Walle
   const isSame = state.context.seasonId === seasonId;
   return isSame ? state : walletDay.evolve(state, { type: "limitSet", seasonId });
 }
+
+/** A wallet wants to star something: a command of its wallet-day. */
+export interface StarCommand {
+  readonly type: "star";
+  readonly target: Pick<Target, "key" | "rule">;
+  /** Epoch milliseconds by the one clock. */
+  readonly now: number;
+}
+
+/** What the wallet-day actor decides. */
+export type WalletDecision =
+  | {
+      readonly type: "accepted";
+      /** Which star of the day this is, from 1: also the actor's version once it is stored. */
+      readonly slot: number;
+      /** The star's instant: `now`, or the millisecond after the wallet's last star. */
+      readonly at: number;
+      /** How many votes the day holds, and the season of the pass that says so. */
+      readonly limit: number;
+      readonly seasonId: string | null;
+    }
+  | { readonly type: "refused"; readonly code: "ALREADY_STARRED"; readonly starId: string }
+  | {
+      readonly type: "refused";
+      readonly code: "ALLOWANCE_EXHAUSTED";
+      readonly limit: number;
+      readonly used: number;
+    }
+  /** The instant lies in another UTC day: ask that day's actor. Never shown to a voter. */
+  | { readonly type: "refused"; readonly code: "OTHER_DAY" };

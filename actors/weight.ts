@@ -1,4 +1,3 @@
-import type { Holdings } from "./holdings.ts";
 import type { Rules } from "./rules.ts";
 
 /** What a weight is made of: the base, one per collection A NFT, the flat bonus. */
@@ -25,4 +24,16 @@ export function fullBreakdown(holdings: Holdings, rules: Rules): Breakdown {
 /** The weight a breakdown adds up to. */
 export function weigh(breakdown: Breakdown): number {
   return breakdown.base + breakdown.collectionA + breakdown.collectionB;
+}
+
+/**
+ * The NFTs of the two collections a wallet held when the mirror node was read.
+ * Serials are ascending and distinct; they, and not their count alone, decide
+ * the weight of an event star.
+ */
+export interface Holdings {
+  readonly collectionA: readonly number[];
+  readonly collectionB: readonly number[];
+  /** When the reading began, epoch milliseconds. */
+  readonly readAt: number;
 }

@@ -1,5 +1,5 @@
-import type { Day } from "./day.ts";
 import {
+  type EventDayKey,
   type EventDayState,
   type EventDecision,
   type EventStar,
@@ -31,12 +31,6 @@ export interface EventTables {
   readonly B: Map<number, Attribution>;
   /** On a forever mint: where each wallet stands. */
   readonly wallets: Map<string, MintWalletState>;
-}
-
-/** Names an event's actor of one UTC day. */
-export interface EventDayKey {
-  readonly event: string;
-  readonly day: Day;
 }
 
 /** An actor that nothing has happened to. */

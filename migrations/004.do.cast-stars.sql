@@ -1,7 +1,7 @@
 -- Stores a batch of decided stars: one statement, one commit. The machines decide by the rules;
 -- this function enforces identity and uniqueness, and compares the versions they decided on.
 --
--- `turns` is a JSON array, one object per star (see src/journal/star-rows.ts). A statement that
+-- `turns` is a JSON array, one object per star (see src/journal/star-record.ts). A statement that
 -- starts after `not_after` (epoch ms, this server's clock) stores nothing, and a star is not stored
 -- after its own `not_after`: a caller that gave up and finds no star knows that none will come.
 --

@@ -312,7 +312,7 @@ create table publishing_alarm (
 
 -- Records which messages are not the confirmation of a star. Called after `confirm_messages` with
 -- the same messages. The caller adds `malformed`, `unchained` and `said_at`, the star's instant
--- that the text names (src/publishing/inspect-message.ts).
+-- that the text names (src/publishing/confirm.ts).
 create function note_findings(on_topic text, messages json, our_payer text) returns void
 language sql as $$
   with said as materialized (

@@ -2,7 +2,7 @@
  * Every failure is one of two kinds, and the split is what callers act on:
  * a terminal error stays the same however often it is retried, a retryable one
  * may pass by itself. Refusals of a star are neither: they are values
- * (`actors/star.ts`). Status codes live in `http/problem.ts` alone.
+ * (`actors/wallet-day.ts`). Status codes live in `http/problem.ts` alone.
  */
 
 /** Codes a client may see on a terminal error (contract, sections 2 and 3). */

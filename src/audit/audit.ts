@@ -1,13 +1,23 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { bulkhead } from "cockatiel";
 import { startOfDay } from "../../actors/day.ts";
+import { ENTITY_NUMBER_MAX, entityNumber, isEntityId } from "../ledger/entity-id.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
-import { type AuditState, newAuditState } from "./audit-state.ts";
-import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { type CollectionKeys, parseStarMessage } from "../publishing/message.ts";
+import type { AuditMirror } from "./audit-mirror.ts";
+import {
+  type AuditState,
+  type Judge,
+  newAuditState,
+  readCheckpoint,
+  type Standards,
+  writeCheckpoint,
+} from "./audit-state.ts";
 import { closeDaysBefore } from "./close-day.ts";
 import { type Conclusion, conclude } from "./conclude.ts";
 import { settleRecent } from "./counters.ts";
 import { ProvisionalChanged } from "./export-source.ts";
-import type { Judge, Standards } from "./judge.ts";
 import { judgeMessage } from "./judge-message.ts";
 import { readKnown } from "./known-messages.ts";
 import { readOwnerships } from "./read-ownership.ts";
@@ -15,7 +25,6 @@ import { readRankings } from "./read-rankings.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
 import { endOfTopic, replayTopics } from "./replay-topic.ts";
 import { openBoard } from "./season-board.ts";
-import { newWalletsOf } from "./wallets.ts";
 
 export interface AuditOptions extends Standards {
   readonly topics: {
@@ -189,4 +198,26 @@ function identityOf(options: AuditOptions, topics: readonly string[]): object {
     withExport: exports !== null,
     lateMs,
   };
+}
+
+/** Hides the time that answers take; the mirror keeps to its rate by itself. */
+const LOOKUPS_AT_ONCE = 8;
+
+/** Looks up the wallets of a batch that have not been met before. @throws MirrorError */
+export async function newWalletsOf(
+  mirror: Pick<AuditMirror, "account">,
+  { state, keys }: { readonly state: AuditState; readonly keys: CollectionKeys },
+  batch: readonly MirrorTopicMessage[],
+): Promise<void> {
+  const wallets = batch.flatMap(({ bytes }) => parseStarMessage(bytes, keys)?.wallet ?? []);
+  const unmet = [...new Set(wallets)].filter(
+    (wallet) => !state.wallets.has(wallet) && isEntityId(wallet),
+  );
+  const lane = bulkhead(LOOKUPS_AT_ONCE, Number.POSITIVE_INFINITY);
+  const lookUp = async (wallet: string): Promise<void> => {
+    // Deleted ones were there, and still are.
+    const isPossible = entityNumber(wallet) <= ENTITY_NUMBER_MAX;
+    state.wallets.set(wallet, isPossible && (await mirror.account(wallet)) !== null);
+  };
+  await Promise.all(unmet.map((wallet) => lane.execute(() => lookUp(wallet))));
 }

@@ -1,10 +1,9 @@
 import { voteLimit } from "../../actors/allowance.ts";
 import { type Day, endOfDay } from "../../actors/day.ts";
-import type { AuditState } from "./audit-state.ts";
+import type { AuditState, Judge } from "./audit-state.ts";
 import { type DayBook, openDayBook } from "./day-book.ts";
 import { closeEventDay, totalOf } from "./event-accounts.ts";
 import { countWithoutExport } from "./events-without-export.ts";
-import type { Judge } from "./judge.ts";
 import { judgeExportDay } from "./judge-export.ts";
 import { addLine, addMismatches, elsewhere } from "./report.ts";
 

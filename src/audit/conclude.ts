@@ -1,11 +1,10 @@
 import { dayOf } from "../../actors/day.ts";
 import { counted } from "../counted.ts";
-import type { AuditState, Checked } from "./audit-state.ts";
+import type { AuditState, Checked, Judge } from "./audit-state.ts";
 import { closeDay, exportsThrough } from "./close-day.ts";
 import { compareCounters, compareRankings, cutLists, unlistedItems } from "./compare.ts";
 import { openDayBook } from "./day-book.ts";
 import { doubtMints } from "./events-without-export.ts";
-import type { Judge } from "./judge.ts";
 import { foldMintsThrough, judgeExportDay } from "./judge-export.ts";
 import type { RankedWallet, Rankings } from "./read-rankings.ts";
 import type { Margins } from "./rebuild-weights.ts";

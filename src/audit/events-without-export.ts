@@ -1,9 +1,8 @@
 import type { EventTables } from "../../actors/whole.ts";
-import type { AuditState } from "./audit-state.ts";
+import type { AuditState, Judge } from "./audit-state.ts";
 import { isSettled } from "./counters.ts";
 import type { DayBook } from "./day-book.ts";
 import { countEventStar, totalOf } from "./event-accounts.ts";
-import type { Judge } from "./judge.ts";
 import type { Ownerships } from "./ownership.ts";
 import { heldAtEventStar } from "./rebuild-weights.ts";
 

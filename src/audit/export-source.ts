@@ -4,7 +4,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Day, dayOf } from "../../actors/day.ts";
 import { bounds } from "../bounds.ts";
-import { type ExportEntry, exportHeader, exportList } from "../journal/export-format.ts";
+import {
+  type ExportEntry,
+  type ExportHeader,
+  exportHeader,
+  exportList,
+} from "../journal/export-format.ts";
 import { CLOCK_DOUBT_MS, dateOf, fetchWithRetry, jsonOf } from "./fetch-with-retry.ts";
 
 export interface ExportSource {
@@ -94,7 +99,7 @@ async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator
         place += 1;
         if (place === count && hash.copy().digest("hex") !== given) throw another();
         if (place > count) {
-          if (place === 1) isProvisional = isNotFinal(line);
+          if (place === 1) isProvisional = headerIn(line)?.final === false;
           yield line;
         }
       }
@@ -107,11 +112,21 @@ async function* goOn(open: () => Promise<AsyncIterable<string>>): AsyncGenerator
   }
 }
 
-function isNotFinal(line: string): boolean {
+/** The header of a day's export. @throws Error in one line when the export does not begin with one */
+export async function readHeader(source: ExportSource, day: Day): Promise<ExportHeader> {
+  for await (const line of source.lines(day)) {
+    const header = headerIn(line);
+    if (header !== undefined) return header;
+    break;
+  }
+  throw new Error(`the export of ${day} does not begin with a header`);
+}
+
+function headerIn(line: string): ExportHeader | undefined {
   try {
-    return !exportHeader.parse(JSON.parse(line)).final;
+    return exportHeader.parse(JSON.parse(line));
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,13 +1,18 @@
 import { type Day, endOfDay, startOfDay } from "../../actors/day.ts";
 import { type ExportHeader, type ExportStar, GENESIS } from "../journal/export-format.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
-import type { AuditState } from "./audit-state.ts";
+import type { AuditState, Judge } from "./audit-state.ts";
 import type { DayBook } from "./day-book.ts";
 import { closeEventDay } from "./event-accounts.ts";
 import { ProvisionalChanged } from "./export-source.ts";
-import type { Judge } from "./judge.ts";
-import { countExportedStar, holderOf, placeOf } from "./judge-decision.ts";
-import { isPassOutside, judgeSlots, judgeStar } from "./judge-star.ts";
+import {
+  countExportedStar,
+  holderOf,
+  isPassOutside,
+  judgeSlots,
+  judgeStar,
+  placeOf,
+} from "./judge-star.ts";
 import { asRead, leftOver, matchMessage } from "./match-messages.ts";
 import { addRelease, foldMint, judgeRelease, overdueRemovals, splitAfter } from "./mint-order.ts";
 import { readExport } from "./read-export.ts";

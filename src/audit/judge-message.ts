@@ -1,12 +1,10 @@
 import { dayOf } from "../../actors/day.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
-import type { StarMessage } from "../publishing/message.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
-import type { AuditState } from "./audit-state.ts";
+import { parseStarMessage, type StarMessage } from "../publishing/message.ts";
+import type { AuditState, Judge } from "./audit-state.ts";
 import { countWeight, isSettled } from "./counters.ts";
 import { enterMessage, enterStar, itemOf, judgeInstant, openDayBook } from "./day-book.ts";
-import type { Judge } from "./judge.ts";
 import { knownMatter } from "./known-messages.ts";
 import { judgeCounts, judgeVotingPower } from "./rebuild-weights.ts";
 import { addKnown, addMismatches, addVerdict, type Mismatch, type Place } from "./report.ts";

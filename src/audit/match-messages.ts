@@ -1,13 +1,12 @@
 import { DAY_MS } from "../../actors/day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
 import { msOf } from "../ledger/transaction-id.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
-import type { AuditState } from "./audit-state.ts";
+import { parseStarMessage } from "../publishing/message.ts";
+import type { AuditState, Judge } from "./audit-state.ts";
 import { countWeight } from "./counters.ts";
 import { type DayBook, digestOf } from "./day-book.ts";
 import { totalOf } from "./event-accounts.ts";
-import type { Judge } from "./judge.ts";
-import { placeOf } from "./judge-decision.ts";
+import { placeOf } from "./judge-star.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
 import { addLine, type Mismatch } from "./report.ts";
 import { score } from "./season-board.ts";

@@ -5,7 +5,7 @@ import type { ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
-import { countExportedStar, type ReadSoFar } from "./judge-decision.ts";
+import { countExportedStar, type ReadSoFar } from "./judge-star.ts";
 import { heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";

@@ -1,8 +1,8 @@
 import { type AuditOptions, runAudit } from "../audit/audit.ts";
 import type { AuditMirror } from "../audit/audit-mirror.ts";
 import type { Conclusion } from "../audit/conclude.ts";
-import { type ExportSource, openExportSource } from "../audit/export-source.ts";
-import { keysOnTopic, readHeader } from "../audit/learn-settings.ts";
+import { type ExportSource, openExportSource, readHeader } from "../audit/export-source.ts";
+import { keysOnTopic } from "../audit/replay-topic.ts";
 import { environment, readSettings, type SettingName } from "../config.ts";
 import { coerceError } from "../errors.ts";
 import type { ExportHeader } from "../journal/export-format.ts";

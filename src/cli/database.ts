@@ -1,6 +1,5 @@
 import { userInfo } from "node:os";
-import { type Act, type ActEnd, actLogged } from "../store/logged-act.ts";
-import type { Actor } from "../store/operator-log.ts";
+import { type Act, type ActEnd, type Actor, actLogged } from "../store/operator-log.ts";
 import { type Sql, withPostgres } from "../store/postgres.ts";
 import { readCommandSettings } from "./settings.ts";
 

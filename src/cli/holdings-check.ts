@@ -10,7 +10,7 @@ import {
   isComplete,
   type MintReport,
   reportRun,
-} from "../upkeep/holdings-check/report.ts";
+} from "../upkeep/holdings-check/progress.ts";
 import { act, withDatabase } from "./database.ts";
 import { command, table } from "./output.ts";
 import { readCommandSettings } from "./settings.ts";

@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
 import { counted } from "../counted.ts";
 import { TerminalError } from "../errors.ts";
+import { redriveStar } from "../publishing/outbox.ts";
 import { publishingBody, publishingState } from "../publishing/publishing-state.ts";
 import { resolveFinding } from "../publishing/reconciliation-findings.ts";
-import { redriveStar } from "../publishing/redrive.ts";
 import { UUID } from "../uuid.ts";
 import { word } from "./arguments.ts";
 import { act, withDatabase } from "./database.ts";

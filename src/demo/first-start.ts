@@ -6,7 +6,7 @@ import { addSeason, listSeasons } from "../catalogue/seasons.ts";
 import type { Clock } from "../clock.ts";
 import type { CollectionSetting, With } from "../config.ts";
 import { exportSettings } from "../journal/export-settings.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import { MirrorClient } from "../ledger/mirror/node.ts";
 import { demoDirectory, demoProposals } from "../local/demo-directory.ts";
 import type { DemoLedger } from "../local/demo-ledger.ts";
@@ -145,7 +145,7 @@ async function sellCountedNft(
   const [claim] = await runStatement(sql<{ serial: number }[]>`
     select serial from serial_claim
     where event_id = ${SOLD_ON} and day is null and collection = 'A' and released_at is null
-      and wallet = ${accountNumber(seller.id)}
+      and wallet = ${entityNumber(seller.id)}
       and not exists (select from claim_release where event_id = ${SOLD_ON})
     order by serial limit 1`);
   if (claim === undefined) return;

@@ -1,4 +1,4 @@
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import type { Clock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import { MirrorError, type MirrorFault } from "../ledger/mirror/error.ts";

@@ -1,6 +1,6 @@
 import type { TargetType } from "../../actors/content.ts";
 import { endOfDay, instant, startOfDay } from "../../actors/day.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { ActorName } from "./actor-name.ts";
 import { type Resting, type ShownActor, showActor } from "./show-actor.ts";
@@ -57,18 +57,16 @@ async function actorHistory(
   name: ActorName,
   version: number,
 ): Promise<readonly HistoryStar[]> {
-  return runStatement(
-    sql<HistoryStar[]>`
-      select id as "starId", at, '0.0.' || wallet as wallet,
-        json_build_object('type', target_type, 'id', target_id) as target,
-        voting_power as "votingPower", weight
-      from ${lastOf(sql, name, version)}`,
-  );
+  return runStatement(sql<HistoryStar[]>`
+    select id as "starId", at, '0.0.' || wallet as wallet,
+      json_build_object('type', target_type, 'id', target_id) as target,
+      voting_power as "votingPower", weight
+    from ${lastOf(sql, name, version)}`);
 }
 
 function lastOf(sql: Sql, name: ActorName, version: number) {
   if (name.type === "wallet-day") {
-    const wallet = accountNumber(name.wallet);
+    const wallet = entityNumber(name.wallet);
     return sql`star where wallet = ${wallet} and day = ${name.day} and slot <= ${version} order by slot desc`;
   }
   if (name.type === "forever-mint") {

@@ -1,7 +1,7 @@
 import {
   foldWalletDay,
   underPass,
-  type WalletDayInput as WalletDayKey,
+  type WalletDayKey,
   type WalletDayState,
 } from "../../actors/wallet-day.ts";
 import { bounds } from "../bounds.ts";

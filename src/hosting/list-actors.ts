@@ -1,7 +1,6 @@
 import { DAY_MS, type Day, dayOf, endOfDay, isDay, startOfDay } from "../../actors/day.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
-import { accountNumber } from "../journal/star-record.ts";
-import { isEntityId } from "../ledger/entity-id.ts";
+import { entityNumber, isEntityId } from "../ledger/entity-id.ts";
 import { namedLike } from "../reads/named-like.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { ACTOR_TYPES, type ActorType, parseActorName } from "./actor-name.ts";
@@ -142,7 +141,7 @@ async function walletDays(sql: Sql, search: Search): Promise<readonly FoundActor
   const stars =
     wallet === undefined
       ? sql`star`
-      : sql`(select * from star where wallet = ${accountNumber(wallet)} and ${ofDay} offset 0) star`;
+      : sql`(select * from star where wallet = ${entityNumber(wallet)} and ${ofDay} offset 0) star`;
   return runStatement(sql<FoundActor[]>`
     select 'wallet-day/0.0.' || wallet || '/' || day as id, 'wallet-day' as type, slot as version,
       at as "lastAt", id as "lastStar"

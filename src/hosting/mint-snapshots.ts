@@ -28,7 +28,7 @@ export const MINT_SNAPSHOT_WEIGHT_MAX = 3_000;
 /** Bumped when a machine or the shape changes: older and newer processes then ignore each other's. */
 const SCHEMA = 4;
 const KEPT_SECONDS = 30 * 86_400;
-const READ_WITHIN_MS = 1_000;
+const ANSWER_WITHIN_MS = 1_000;
 
 const attributions = z.array(z.tuple([z.int().min(1), z.string(), z.uuid()]));
 const snapshotSchema = z.strictObject({
@@ -49,14 +49,15 @@ export function createMintSnapshots(redis: Redis) {
     /** The mint as it was at a position of its history, or null. Never rejects. */
     async read(mint: string): Promise<MintSnapshot | null> {
       if (!redis.isReady) return null;
-      const text = await runCommand(redis.get(mintKey(mint)), READ_WITHIN_MS).catch(() => null);
+      const text = await runCommand(redis.get(mintKey(mint)), ANSWER_WITHIN_MS).catch(() => null);
       return text === null ? null : decode(mint, text);
     },
     /** Replaces what is there; never rejects. */
     async write(mint: string, snapshot: MintSnapshot): Promise<void> {
       if (!redis.isReady || snapshot.tables.weight > MINT_SNAPSHOT_WEIGHT_MAX) return;
       const options = { expiration: { type: "EX", value: KEPT_SECONDS } } as const;
-      await redis.set(mintKey(mint), encode(mint, snapshot), options).catch(() => undefined);
+      const written = redis.set(mintKey(mint), encode(mint, snapshot), options);
+      await runCommand(written, ANSWER_WITHIN_MS).catch(() => undefined);
     },
   };
 }

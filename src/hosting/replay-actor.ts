@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { WalletDayInput as WalletDayKey } from "../../actors/wallet-day.ts";
-import type { EventDayKey, EventTables } from "../../actors/whole.ts";
+import type { EventDayKey } from "../../actors/event-day.ts";
+import type { WalletDayKey } from "../../actors/wallet-day.ts";
+import type { EventTables } from "../../actors/whole.ts";
 import { compareEventDay } from "../journal/event-history.ts";
 import { compareMint, foldMint } from "../journal/fold-mint.ts";
 import { readMintHistory } from "../journal/mint-history.ts";
@@ -46,7 +47,7 @@ export async function replayActor(sql: Sql, resting: Resting, name: ActorName): 
     id: formatActorName(name),
     equal: differences.length === 0,
     differences,
-    rules: [...rules].sort(),
+    rules: [...rules].sort((one, other) => one - other),
     replayed,
   };
 }

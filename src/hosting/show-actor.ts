@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import type { EventDayKey } from "../../actors/event-day.ts";
 import {
   type DayStar,
   foldWalletDay,
-  type WalletDayInput as WalletDayKey,
+  type WalletDayKey,
   type WalletDayState,
 } from "../../actors/wallet-day.ts";
-import { type EventDayKey, type EventTables, eventDayState } from "../../actors/whole.ts";
+import { type EventTables, eventDayState } from "../../actors/whole.ts";
 import { TerminalError } from "../errors.ts";
 import { foldEventDay } from "../journal/event-history.ts";
 import { foldMint } from "../journal/fold-mint.ts";
@@ -138,20 +139,16 @@ export async function findMintSnapshot(
   const snapshot = (await mintSnapshots?.read(mint)) ?? null;
   if (snapshot === null) return null;
   const { seq, last, tables } = snapshot;
-  const [row] = await runStatement(
-    sql<[{ stars: number; last: string }]>`
-      select count(*) as stars, ${lastOfMint(sql, mint, seq)} as last
-      from mint_star where event_id = ${mint} and seq <= ${seq}`,
-  );
+  const [row] = await runStatement(sql<[{ stars: number; last: string }]>`
+    select count(*) as stars, ${lastOfMint(sql, mint, seq)} as last
+    from mint_star where event_id = ${mint} and seq <= ${seq}`);
   return row.stars === tables.stars && row.last === last ? snapshot : null;
 }
 
 /** Enough to see whether a copy of a mint is up to date. */
 async function readMintVersion(sql: Sql, mint: string) {
-  const [row] = await runStatement(
-    sql<{ stars: number; weight: number }[]>`
-      select stars, weight from event_total where event_id = ${mint}`,
-  );
+  const [row] = await runStatement(sql<{ stars: number; weight: number }[]>`
+    select stars, weight from event_total where event_id = ${mint}`);
   return row ?? { stars: 0, weight: 0 };
 }
 

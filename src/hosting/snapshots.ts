@@ -1,11 +1,7 @@
 import { z } from "zod";
 import { DAY_MS, dayOf, endOfDay } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import type {
-  DayStar,
-  WalletDayInput as WalletDayKey,
-  WalletDayState,
-} from "../../actors/wallet-day.ts";
+import type { DayStar, WalletDayKey, WalletDayState } from "../../actors/wallet-day.ts";
 import { batcher } from "../batcher.ts";
 import { bounds } from "../bounds.ts";
 import { type DayVersion, isAt } from "../journal/load.ts";

@@ -1,12 +1,11 @@
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import type { CountedNft } from "../holdings/read-holdings.ts";
-import { decideEnds } from "../journal/decide-ends.ts";
 import type { Slice, SliceKey } from "../journal/load.ts";
-import type { Collection, LiveClaim } from "../journal/mint-end.ts";
+import { type Collection, decideEnds, type LiveClaim } from "../journal/mint-end.ts";
 import { BEHIND_MAX_MS } from "../ledger/mirror/is-behind.ts";
 
 export interface SoldDeps {

@@ -2,8 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { votesMax } from "../../actors/allowance.ts";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { WalletDecision } from "../../actors/star.ts";
-import { underPass, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import {
+  underPass,
+  type WalletDayState,
+  type WalletDecision,
+  walletDay,
+} from "../../actors/wallet-day.ts";
 import type { FollowedClock } from "../clock.ts";
 import { RetryableError } from "../errors.ts";
 import type { GroupCommit } from "../journal/group-commit.ts";
@@ -159,12 +163,8 @@ async function attemptTurn(
     const fact = { type: "starred", id, at, target: target.key } as const;
     const state = walletDay.evolve(hosted.state, fact);
     host.keep(key, { state, isProved: hosted.isProved });
-    return {
-      kind: "accepted",
-      star,
-      totalVotes: outcome.totalVotes,
-      keptReply: outcome.keptReply ?? null,
-    };
+    const { totalVotes, keptReply: reply = null } = outcome;
+    return { kind: "accepted", star, totalVotes, keptReply: reply };
   }
   host.drop(key);
   if (outcome.reason === "kind") {

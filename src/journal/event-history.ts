@@ -1,7 +1,7 @@
 import { endOfDay, startOfDay } from "../../actors/day.ts";
+import type { EventDayKey } from "../../actors/event-day.ts";
 import {
   decideEventStar,
-  type EventDayKey,
   type EventTables,
   emptyTables,
   evolveEventDay,

@@ -77,14 +77,12 @@ export async function findExport(
 
 /** Every day of the journal, oldest first. */
 export async function listExports(sql: Sql): Promise<readonly ExportEntry[]> {
-  return await runStatement(
-    sql<ExportEntry[]>`
-      select all_days.day::date as day, sha256 is not null as final, stars, releases, sha256, chain, bytes
-      from (${span(sql)}) span
-      cross join generate_series(first::timestamp, today::timestamp, interval '1 day') as all_days (day)
-      left join export_day on export_day.day = all_days.day::date
-      order by all_days.day`,
-  );
+  return await runStatement(sql<ExportEntry[]>`
+    select all_days.day::date as day, sha256 is not null as final, stars, releases, sha256, chain, bytes
+    from (${span(sql)}) span
+    cross join generate_series(first::timestamp, today::timestamp, interval '1 day') as all_days (day)
+    left join export_day on export_day.day = all_days.day::date
+    order by all_days.day`);
 }
 
 interface Span {

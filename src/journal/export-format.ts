@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { EVENT_KINDS, TARGET_TYPES } from "../../actors/content.ts";
 import { isDay } from "../../actors/day.ts";
 
 /**
@@ -43,7 +44,7 @@ const serials = z
   .refine((all) => all.every((each, index) => each > (all[index - 1] ?? 0)), "not rising");
 
 const topic = z.enum(["event", "asset"]);
-const targetType = z.enum(["event", "token", "collection", "project"]);
+const targetType = z.enum(TARGET_TYPES);
 
 const collection = z.strictObject({
   id: entityId,
@@ -138,9 +139,7 @@ export const exportStar = z.strictObject({
     /** As the API names it; a message names a project by its ledger id where it has one. */
     id: z.string(),
     /** Of events, as decided and published; null of everything else. */
-    eventType: z
-      .enum(["MINT_EVENT", "FOREVER_MINT", "ECOSYSTEM_MEETUP", "HACKATHON", "OTHER"])
-      .nullable(),
+    eventType: z.enum(EVENT_KINDS).nullable(),
   }),
   /**
    * Within which an NFT counts once: `event-day` this event and UTC day, `forever-mint` this

@@ -1,8 +1,7 @@
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
 import { type CommitOutcome, type Sender, sendBatch, type Waiting } from "./send-batch.ts";
-import type { DecidedStar } from "./star-record.ts";
-import { claimKeys } from "./star-rows.ts";
+import { claimKeys, type DecidedStar } from "./star-record.ts";
 
 /** Writes decided stars, many per commit. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
@@ -67,7 +66,7 @@ export function createGroupCommit(
   let isDue = false;
   let idle: (() => void)[] = [];
 
-  const board = (): Flight => {
+  const fillFlight = (): Flight => {
     const flight: Flight = { batch: [], outrun: [], largeClaims: 0 };
     const passedOver: Queued[] = [];
     while (waiting.length > 0 && flight.batch.length < bounds.commitBatchMax) {
@@ -95,21 +94,21 @@ export function createGroupCommit(
     waiting.unshift(...passedOver);
     return flight;
   };
-  const land = (flight: Flight): void => {
+  const endFlight = (flight: Flight): void => {
     for (const { keys } of flight.batch) for (const key of keys) claiming.delete(key);
     for (const each of flight.outrun) each.resolve({ kind: "returned", reason: "outrun" });
     flights.delete(flight);
-    takeOff();
+    startFlights();
   };
-  const takeOff = (): void => {
+  const startFlights = (): void => {
     isDue = false;
     while (waiting.length > 0 && flights.size < bounds.commitFlightsMax) {
-      const flight = board();
+      const flight = fillFlight();
       // Only a huge star is left, and waits for another one.
       if (flight.batch.length === 0) break;
       flights.add(flight);
       options.onBatch?.(flight.batch.length);
-      void sendBatch(options, flight.batch).finally(() => land(flight));
+      void sendBatch(options, flight.batch).finally(() => endFlight(flight));
     }
     if (flights.size === 0 && waiting.length === 0) {
       for (const resolve of idle) resolve();
@@ -134,13 +133,13 @@ export function createGroupCommit(
         // All stars decided in this tick go into one batch.
         if (isDue) return;
         isDue = true;
-        setImmediate(takeOff);
+        setImmediate(startFlights);
       }),
     /** Resolves when nothing is waiting or in flight. */
     settled: () =>
       new Promise<void>((resolve) => {
         idle.push(resolve);
-        setImmediate(takeOff);
+        setImmediate(startFlights);
       }),
   };
 }

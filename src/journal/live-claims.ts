@@ -27,18 +27,16 @@ export async function* findClaims(
 ): Pages<LiveClaim> {
   for (let from = 0; from < serials.length; from += CLAIMS_PER_PAGE) {
     // One look-up by key each: a plan made while the table was small would read all claims.
-    const rows = await runStatement(
-      sql<LiveClaim[]>`
-        select claim.*
-        from unnest(${serials.slice(from, from + CLAIMS_PER_PAGE)}::bigint[]) as asked (serial)
-        cross join lateral (
-          select ${claimColumns(sql)} from serial_claim
-          where event_id = ${mint} and collection = ${collection} and serial = asked.serial
-            and day is null and released_at is null
-          limit 1
-        ) claim
-        order by claim.serial`,
-    );
+    const rows = await runStatement(sql<LiveClaim[]>`
+      select claim.*
+      from unnest(${serials.slice(from, from + CLAIMS_PER_PAGE)}::bigint[]) as asked (serial)
+      cross join lateral (
+        select ${claimColumns(sql)} from serial_claim
+        where event_id = ${mint} and collection = ${collection} and serial = asked.serial
+          and day is null and released_at is null
+        limit 1
+      ) claim
+      order by claim.serial`);
     if (rows.length > 0) yield rows;
   }
 }

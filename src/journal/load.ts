@@ -2,10 +2,10 @@ import { type TargetType, targetKey } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import { type Attribution, type Counted, NOTHING_COUNTED } from "../../actors/nft-accounting.ts";
-import type { DayStar, WalletDayInput } from "../../actors/wallet-day.ts";
+import type { DayStar, WalletDayKey } from "../../actors/wallet-day.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import type { MintEnd } from "./mint-end.ts";
-import { accountNumber, walletOf } from "./star-record.ts";
 
 /** The version of a wallet's day: how many stars it has, and the instant of the last one. */
 export interface DayVersion {
@@ -19,7 +19,7 @@ export function isAt({ used, lastAt }: DayVersion, stars: readonly DayStar[]): b
   return stars.length > used || (stars.length === used && (stars.at(-1)?.at ?? null) === lastAt);
 }
 
-export interface WalletDayQuery extends WalletDayInput {
+export interface WalletDayQuery extends WalletDayKey {
   /** The pass is the one in force now, or at this instant (epoch ms) where that is later. */
   readonly notBefore: number;
 }
@@ -35,11 +35,8 @@ export interface WalletDayFacts {
   readonly readAt: number;
 }
 
-interface WalletDayRow {
+interface WalletDayRow extends Omit<WalletDayFacts, "stars"> {
   readonly stars: readonly { id: string; at: number; type: TargetType; target: string }[] | null;
-  readonly season_id: string | null;
-  readonly season_then: string | null;
-  readonly now: number;
 }
 
 /** Loads wallet-days, many in one select; answers in the order of the keys. */
@@ -47,31 +44,27 @@ export async function loadWalletDays(
   sql: Sql,
   keys: readonly WalletDayQuery[],
 ): Promise<readonly WalletDayFacts[]> {
-  const wallets = keys.map(({ wallet }) => accountNumber(wallet));
+  const wallets = keys.map(({ wallet }) => entityNumber(wallet));
   const days = keys.map(({ day }) => day);
   const instants = keys.map(({ notBefore }) => notBefore);
-  const rows = await runStatement(
-    sql<WalletDayRow[]>`
-      select
-        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
-            order by slot)
-          from star where star.day = key.day and star.wallet = key.wallet) as stars,
-        ${passInForce(sql)} as season_id, ${passInForce(sql, sql`key.not_before`)} as season_then, present.now
-      from (select now_ms() as now offset 0) as present
-      cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
-        with ordinality as key (wallet, day, not_before, n)
-      cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
-      order by n`,
-  );
-  return rows.map(({ stars, season_id: seasonId, season_then: seasonThen, now: readAt }) => ({
-    stars: (stars ?? []).map(({ id, at, type, target }) => ({
+  const rows = await runStatement(sql<WalletDayRow[]>`
+    select
+      (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
+          order by slot)
+        from star where star.day = key.day and star.wallet = key.wallet) as stars,
+      ${passInForce(sql)} as "seasonId", ${passInForce(sql, sql`key.not_before`)} as "seasonThen", present.now as "readAt"
+    from (select now_ms() as now offset 0) as present
+    cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
+      with ordinality as key (wallet, day, not_before, n)
+    cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
+    order by n`);
+  return rows.map((row) => ({
+    ...row,
+    stars: (row.stars ?? []).map(({ id, at, type, target }) => ({
       id,
       at,
       target: targetKey(type, target),
     })),
-    seasonId,
-    seasonThen,
-    readAt,
   }));
 }
 
@@ -128,47 +121,45 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
     ...key.serialsA.map((serial) => ({ n, ...key, collection: "A", serial })),
     ...key.serialsB.map((serial) => ({ n, ...key, collection: "B", serial })),
     ...(key.day === null
-      ? [{ n, ...key, collection: "base", serial: accountNumber(key.wallet) }]
+      ? [{ n, ...key, collection: "base", serial: entityNumber(key.wallet) }]
       : []),
   ]);
   if (asked.length === 0) return keys.map(() => NO_CLAIMS);
-  const rows = await runStatement(
-    sql<ClaimRow[]>`
-      with key as materialized (
-        select * from unnest(${asked.map(({ n }) => n)}::int[], ${asked.map(({ event }) => event)}::text[],
-          ${asked.map(({ day }) => day)}::date[], ${asked.map(({ collection }) => collection)}::text[],
-          ${asked.map(({ serial }) => serial)}::bigint[]) as key (n, event_id, day, collection, serial)
-      )
-      select n, collection, serial, claim.wallet
-      from key cross join lateral (
-        select wallet from serial_claim
-        where serial_claim.event_id = key.event_id and serial_claim.day = key.day
-          and serial_claim.collection = key.collection and serial_claim.serial = key.serial
-          and serial_claim.day is not null
-        limit 1
-      ) claim
-      union all
-      select n, collection, serial, claim.wallet
-      from key cross join lateral (
-        select wallet from serial_claim
-        where key.day is null and serial_claim.event_id = key.event_id
-          and serial_claim.collection = key.collection and serial_claim.serial = key.serial
-          and serial_claim.day is null and released_at is null
-        limit 1
-      ) claim
-      union all
-      select n, 'carrier', claim.serial, key.serial
-      from key cross join lateral (
-        select serial from serial_claim
-        where key.collection = 'base' and serial_claim.event_id = key.event_id
-          and serial_claim.wallet = key.serial
-          and serial_claim.day is null and released_at is null and collection = 'B'
-        limit 1
-      ) claim
-      union all
-      select n, 'releases', releases, 0
-      from (select distinct n, event_id from key) as asked join event_total using (event_id)`,
-  );
+  const rows = await runStatement(sql<ClaimRow[]>`
+    with key as materialized (
+      select * from unnest(${asked.map(({ n }) => n)}::int[], ${asked.map(({ event }) => event)}::text[],
+        ${asked.map(({ day }) => day)}::date[], ${asked.map(({ collection }) => collection)}::text[],
+        ${asked.map(({ serial }) => serial)}::bigint[]) as key (n, event_id, day, collection, serial)
+    )
+    select n, collection, serial, claim.wallet
+    from key cross join lateral (
+      select wallet from serial_claim
+      where serial_claim.event_id = key.event_id and serial_claim.day = key.day
+        and serial_claim.collection = key.collection and serial_claim.serial = key.serial
+        and serial_claim.day is not null
+      limit 1
+    ) claim
+    union all
+    select n, collection, serial, claim.wallet
+    from key cross join lateral (
+      select wallet from serial_claim
+      where key.day is null and serial_claim.event_id = key.event_id
+        and serial_claim.collection = key.collection and serial_claim.serial = key.serial
+        and serial_claim.day is null and released_at is null
+      limit 1
+    ) claim
+    union all
+    select n, 'carrier', claim.serial, key.serial
+    from key cross join lateral (
+      select serial from serial_claim
+      where key.collection = 'base' and serial_claim.event_id = key.event_id
+        and serial_claim.wallet = key.serial
+        and serial_claim.day is null and released_at is null and collection = 'B'
+      limit 1
+    ) claim
+    union all
+    select n, 'releases', releases, 0
+    from (select distinct n, event_id from key) as asked join event_total using (event_id)`);
   const slices = keys.map(() => ({
     counted: { A: {} as Record<number, Attribution>, B: {} as Record<number, Attribution> },
     standing: "unstarred" as Standing,
@@ -181,7 +172,7 @@ export async function loadSlices(sql: Sql, keys: readonly SliceKey[]): Promise<r
     if (collection === "releases") slice.releases = serial;
     else if (collection === "carrier") slice.standing = "carrying";
     else if (collection !== "base")
-      slice.counted[collection][serial] = { wallet: walletOf(wallet), starId: null, at: null };
+      slice.counted[collection][serial] = { wallet: entityId(wallet), starId: null, at: null };
     else if (slice.standing === "unstarred") slice.standing = "counted";
   }
   return slices;

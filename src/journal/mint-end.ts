@@ -1,4 +1,6 @@
-import type { Loss, Release } from "../../actors/nft-accounting.ts";
+import { type Loss, lostWeight, type Release } from "../../actors/nft-accounting.ts";
+import { decideLoss, type EventTables, emptyTables, evolveMint } from "../../actors/whole.ts";
+import { instantOfStarId } from "./star-id.ts";
 
 /** The two collections whose NFTs add weight. */
 export type Collection = "A" | "B";
@@ -80,4 +82,39 @@ export function lossesOf(
     losses.set(wallet, { ...loss, heldB: [...new Set([...loss.heldB, ...heldB])] });
   }
   return [...losses].map(([wallet, loss]) => ({ wallet, ...loss }));
+}
+
+/** What the mint's machine is asked on: the claims of the serials at hand. */
+export interface Losing {
+  readonly mint: string;
+  /** The collection B serials that each losing wallet holds. */
+  readonly held: ReadonlyMap<string, readonly number[]>;
+  readonly claims: readonly LiveClaim[];
+}
+
+/** Asks the mint's machine which attributions end; one per serial. */
+export function decideEnds(
+  { mint, held, claims }: Losing,
+  gone: readonly GoneClaim[],
+): readonly MintEnd[] {
+  const tables: EventTables = emptyTables();
+  for (const { collection, serial, wallet, starId } of claims) {
+    tables[collection].set(serial, { wallet, starId, at: instantOfStarId(starId) });
+  }
+  const lost = gone.map((claim) => {
+    return { ...claim, heldB: claim.collection === "B" ? (held.get(claim.wallet) ?? []) : [] };
+  });
+  const decision = decideLoss(mint, tables, { type: "lost", losses: lossesOf(lost) });
+  const endOf = new Map(
+    decision.releases.flatMap(singleEnds).map((end) => {
+      const weight = lostWeight([releaseOf(end)], (serial) => tables.B.get(serial));
+      return [`${end.collection}/${end.serial}`, { weight, spare: end.spare }];
+    }),
+  );
+  evolveMint(mint, tables, decision);
+  return lost.flatMap((claim) => {
+    const end = endOf.get(`${claim.collection}/${claim.serial}`);
+    const countedB = claim.heldB.filter((serial) => tables.B.has(serial));
+    return end === undefined ? [] : [{ ...claim, ...end, countedB }];
+  });
 }

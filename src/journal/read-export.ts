@@ -2,6 +2,7 @@ import { type Day, instant, withInstants } from "../../actors/day.ts";
 import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { publicationColumn } from "../store/publication-state.ts";
+import { NIL_UUID } from "../uuid.ts";
 import type { ExportConflict, ExportLost, ExportRelease, ExportStar } from "./export-format.ts";
 
 /** Stars of one read … */
@@ -23,10 +24,14 @@ type StarRow = Omit<RowOf<ExportStar, "at">, "held"> & {
 
 /** The stars of a day by their number in the journal, page by page. */
 export function starsOfDay(sql: Sql, day: Day): Pages<ExportStar> {
-  return pageByPage(
-    (last?: StarRow) => runStatement(starPage(sql, day, last?.seq ?? 0), PAGE_WITHIN_MS),
-    exportedStar,
-  );
+  return pagesOf((last) => starPage(sql, day, last?.seq ?? 0), exportedStar);
+}
+
+function pagesOf<Row, Told>(
+  page: (last: Row | undefined) => PromiseLike<readonly Row[]>,
+  show: (row: Row) => Told,
+): Pages<Told> {
+  return pageByPage((last) => runStatement(page(last), PAGE_WITHIN_MS), show);
 }
 
 /**
@@ -85,23 +90,19 @@ type ReleaseRow = RowOf<ExportRelease, "listedAt" | "readAt" | "releasedAt">;
  * the order of the format.
  */
 export function releasesOfDay(sql: Sql, day: Day): Pages<ExportRelease> {
-  return pageByPage(
-    (last?: ReleaseRow) => {
-      const { mintOrder = 0, collection = "A", serial = 0 } = last ?? {};
-      return runStatement(
-        sql<ReleaseRow[]>`
-          select 'release' as kind, event_id as mint, seq as "mintOrder", run_id as "runId",
-            run.day as "checkDay", collection, serial, '0.0.' || wallet as wallet, star_id as "starId",
-            weight, spare, held_b as "heldB", owner, deleted, listed_at as "listedAt",
-            read_at as "readAt", released_at as "releasedAt"
-          from claim_release join holdings_check_run run on run.id = run_id
-          where utc_day(released_at) = ${day}
-            and (seq, collection, serial) > (${mintOrder}, ${collection}, ${serial})
-          order by seq, collection, serial limit ${RELEASES_PER_PAGE}`,
-        PAGE_WITHIN_MS,
-      );
-    },
-    (row) => ({ ...withInstants(row), heldB: rising(row.heldB) }),
+  return pagesOf(
+    ({ mintOrder = 0, collection = "A", serial = 0 }: Partial<ReleaseRow> = {}) => sql<
+      ReleaseRow[]
+    >`
+      select 'release' as kind, event_id as mint, seq as "mintOrder", run_id as "runId",
+        run.day as "checkDay", collection, serial, '0.0.' || wallet as wallet, star_id as "starId",
+        weight, spare, held_b as "heldB", owner, deleted, listed_at as "listedAt",
+        read_at as "readAt", released_at as "releasedAt"
+      from claim_release join holdings_check_run run on run.id = run_id
+      where utc_day(released_at) = ${day}
+        and (seq, collection, serial) > (${mintOrder}, ${collection}, ${serial})
+      order by seq, collection, serial limit ${RELEASES_PER_PAGE}`,
+    (row: ReleaseRow) => ({ ...withInstants(row), heldB: rising(row.heldB) }),
   );
 }
 
@@ -113,38 +114,30 @@ type LossRow = RowOf<ExportLost, "acceptedAt">;
  * in the order of the format.
  */
 export function conflictsOfDay(sql: Sql, day: Day): Pages<ExportConflict> {
-  return pageByPage(
-    (last?: ConflictRow) =>
-      runStatement(
-        sql<ConflictRow[]>`
-          select 'conflict' as kind, id, '0.0.' || wallet as wallet, at,
-            json_build_object('type', target_type, 'id', target_id) as target,
-            conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
-          from star_conflict join outbox on star_id = id
-          where day = ${day} and id > ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid
-          order by id limit ${APART_PER_PAGE}`,
-        PAGE_WITHIN_MS,
-      ),
+  return pagesOf(
+    (last?: ConflictRow) => sql<ConflictRow[]>`
+      select 'conflict' as kind, id, '0.0.' || wallet as wallet, at,
+        json_build_object('type', target_type, 'id', target_id) as target,
+        conflicts_with as "conflictsWith", topic, message, ${publicationColumn(sql)}
+      from star_conflict join outbox on star_id = id
+      where day = ${day} and id > ${last?.id ?? NIL_UUID}::uuid
+      order by id limit ${APART_PER_PAGE}`,
     (row) => ({ ...row, at: instant(row.at) }),
   );
 }
 
 /** Messages whose loss was accepted on a day, and whose stars have not come back; page by page. */
 export function lossesOfDay(sql: Sql, day: Day): Pages<ExportLost> {
-  return pageByPage(
-    (last?: LossRow) =>
-      runStatement(
-        sql<LossRow[]>`
-          select 'lost' as kind, topic_id as "topicId", sequence_number as "sequenceNumber",
-            resolved_at as "acceptedAt"
-          from publishing_finding finding
-          where kind = 'lost' and resolved_at is not null and utc_day(resolved_at) = ${day}
-            and not exists (select from outbox where outbox.topic_id = finding.topic_id
-              and outbox.sequence_number = finding.sequence_number and state = 'published')
-            and (topic_id, sequence_number) > (${last?.topicId ?? ""}, ${last?.sequenceNumber ?? 0})
-          order by topic_id, sequence_number limit ${APART_PER_PAGE}`,
-        PAGE_WITHIN_MS,
-      ),
+  return pagesOf(
+    (last?: LossRow) => sql<LossRow[]>`
+      select 'lost' as kind, topic_id as "topicId", sequence_number as "sequenceNumber",
+        resolved_at as "acceptedAt"
+      from publishing_finding finding
+      where kind = 'lost' and resolved_at is not null and utc_day(resolved_at) = ${day}
+        and not exists (select from outbox where outbox.topic_id = finding.topic_id
+          and outbox.sequence_number = finding.sequence_number and state = 'published')
+        and (topic_id, sequence_number) > (${last?.topicId ?? ""}, ${last?.sequenceNumber ?? 0})
+      order by topic_id, sequence_number limit ${APART_PER_PAGE}`,
     withInstants,
   );
 }

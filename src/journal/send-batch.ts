@@ -3,9 +3,7 @@ import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
 import { codeOf, isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
-import { endRow } from "./decide-ends.ts";
-import type { DecidedStar } from "./star-record.ts";
-import { rowOf } from "./star-rows.ts";
+import { type DecidedStar, endRow, rowOf } from "./star-record.ts";
 
 /** What became of a decided star. Only `stored` may leave the process. */
 export type CommitOutcome =
@@ -111,10 +109,8 @@ async function castStars(
     batch.map((each) => rowOf(each.decided, xpPerStar, deadlineOf(each))),
   );
   const notAfter = Math.max(...batch.map(deadlineOf));
-  const answer = runStatement(
-    sql<OutcomeRow[]>`
-      select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`,
-  );
+  const answer = runStatement(sql<OutcomeRow[]>`
+    select * from cast_stars(${turns}::text::json, ${notAfter}, ${endsOf(batch)}::text::json)`);
   if (failpoint) await Promise.all([failpoint("vote.commit_sent"), answer]);
   const rows = await answer;
   return new Map(rows.map((row) => [row.star_id, row]));

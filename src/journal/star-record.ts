@@ -1,8 +1,8 @@
 import type { Target } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import type { Claims } from "../../actors/nft-accounting.ts";
-import type { Breakdown } from "../../actors/weight.ts";
+import type { Breakdown, Holdings } from "../../actors/weight.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import type { MintEnd } from "./mint-end.ts";
 
 /** An accepted star: one row of the journal, never changed afterwards. */
@@ -52,11 +52,86 @@ export interface DecidedStar {
   readonly traceparent?: string | undefined;
 }
 
-/** A wallet's number: how accounts are kept in the journal. */
-export function accountNumber(wallet: string): number {
-  return Number(wallet.slice("0.0.".length));
+/**
+ * One element of `cast_stars`' JSON array; names are the columns'.
+ *
+ * @param xp points the star earns
+ * @param notAfter the last instant at which it may be stored, epoch ms
+ */
+export function rowOf(
+  { star, follows, claims, releases, message, idempotency, traceparent }: DecidedStar,
+  xp: number,
+  notAfter: number,
+): Record<string, unknown> {
+  const { rule } = star.target;
+  return {
+    id: star.id,
+    day: star.day,
+    wallet: entityNumber(star.wallet),
+    slot: star.slot,
+    follows,
+    at: star.at,
+    target_type: star.target.type,
+    target_id: star.target.id,
+    ledger_id: star.target.ledgerId,
+    is_forever_mint: rule.scope === "forever-mint",
+    voting_power: star.votingPower,
+    weight: star.weight,
+    base: star.breakdown.base,
+    counted_a: star.breakdown.collectionA,
+    bonus_b: star.breakdown.collectionB,
+    held_a: star.holdings.collectionA,
+    held_b: star.holdings.collectionB,
+    claimed_a: claims?.a ?? [],
+    claimed_b: claims?.b ?? null,
+    holdings_read_at: star.holdings.readAt,
+    allowance_limit: star.limit,
+    season_id: star.seasonId,
+    rules: star.rules,
+    releases,
+    xp,
+    not_after: notAfter,
+    topic: rule.topic,
+    message,
+    traceparent,
+    ...(idempotency && {
+      idempotency: {
+        key: idempotency.key,
+        request_hash: idempotency.requestHash,
+        reply_head: idempotency.replyHead,
+        reply_tail: idempotency.replyTail,
+      },
+    }),
+  };
 }
 
-export function walletOf(account: number): string {
-  return `0.0.${account}`;
+/** What a star claims, each claim as one text: two stars with one in common cannot both stand. */
+export function claimKeys({ star, claims }: DecidedStar): readonly string[] {
+  if (claims === null) return [];
+  const isOnMint = star.target.rule.scope === "forever-mint";
+  const scope = isOnMint ? star.target.id : `${star.target.id}/${star.day}`;
+  return [
+    ...(isOnMint && star.breakdown.base > 0 ? [`${scope}/base/${star.wallet}`] : []),
+    ...claims.a.map((serial) => `${scope}/A/${serial}`),
+    ...(claims.b === null ? [] : [`${scope}/B/${claims.b}`]),
+  ];
+}
+
+/** An end as the journal takes it; names are those of `claim_ending`. */
+export function endRow(end: MintEnd): Record<string, unknown> {
+  const { collection, serial, wallet, starId, weight, spare, heldB, countedB, evidence } = end;
+  return {
+    collection,
+    serial,
+    wallet: entityNumber(wallet),
+    star_id: starId,
+    weight,
+    spare,
+    held_b: heldB,
+    counted_b: countedB,
+    owner: evidence.owner,
+    deleted: evidence.deleted,
+    listed_at: evidence.listedAt,
+    read_at: evidence.readAt,
+  };
 }

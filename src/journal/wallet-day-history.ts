@@ -1,14 +1,14 @@
 import { ruleOf, type TargetType, targetKey } from "../../actors/content.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import type { WalletDecision } from "../../actors/star.ts";
 import {
   underPass,
-  type WalletDayInput,
+  type WalletDayKey,
   type WalletDayState,
+  type WalletDecision,
   walletDay,
 } from "../../actors/wallet-day.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import { accountNumber } from "./star-record.ts";
 
 /** One step of a wallet's day: the star, what the machine says of it now, where it led. */
 export interface WalletDayStep {
@@ -40,14 +40,12 @@ interface StarRow extends Pick<WalletDayStep, "starId" | "at" | "limit" | "rules
  */
 export async function walkWalletDay(
   sql: Sql,
-  key: WalletDayInput,
+  key: WalletDayKey,
 ): Promise<readonly WalletDayStep[]> {
-  const rows = await runStatement(
-    sql<StarRow[]>`
-      select id as "starId", at, slot, target_type as type, target_id as "targetId",
-        is_forever_mint as "isForeverMint", allowance_limit as "limit", season_id as "seasonId", rules
-      from star where day = ${key.day} and wallet = ${accountNumber(key.wallet)} order by slot`,
-  );
+  const rows = await runStatement(sql<StarRow[]>`
+    select id as "starId", at, slot, target_type as type, target_id as "targetId",
+      is_forever_mint as "isForeverMint", allowance_limit as "limit", season_id as "seasonId", rules
+    from star where day = ${key.day} and wallet = ${entityNumber(key.wallet)} order by slot`);
   let state = walletDay.initial(key);
   return rows.map((row) => {
     const { starId, at, type, limit, rules } = row;

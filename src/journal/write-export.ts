@@ -90,26 +90,24 @@ export async function hashExport(
   return null;
 }
 
+/** Counts what an export tells, line by line, for its footer. */
 export class FooterCounts {
-  #stars = 0;
-  #weight = 0;
-  #releases = 0;
-  #unpublished = 0;
+  readonly #counts = { stars: 0, weight: 0, releases: 0, unpublished: 0 };
   readonly #sequences = new Map<string, ExportSequences>();
 
   add(lines: readonly ExportLine[]): void {
     for (const line of lines) {
-      if (line.kind === "release") this.#releases += 1;
+      if (line.kind === "release") this.#counts.releases += 1;
       else if (line.kind === "star") this.#addStar(line);
     }
   }
 
   #addStar({ weight, publication }: ExportStar): void {
-    this.#stars += 1;
-    this.#weight += weight;
+    this.#counts.stars += 1;
+    this.#counts.weight += weight;
     const { state, topicId, sequenceNumber } = publication;
     if (state !== "published" || topicId === null || sequenceNumber === null) {
-      this.#unpublished += 1;
+      this.#counts.unpublished += 1;
       return;
     }
     const known = this.#sequences.get(topicId);
@@ -121,20 +119,12 @@ export class FooterCounts {
     });
   }
 
+  /** Keys in the order of the format. */
   footer({ day, final, previous }: ExportHeader, sha256: string): ExportFooter {
-    return {
-      kind: "footer",
-      day,
-      final,
-      stars: this.#stars,
-      weight: this.#weight,
-      releases: this.#releases,
-      unpublished: this.#unpublished,
-      sequences: [...this.#sequences.values()].sort((one, other) =>
-        compareEntityIds(one.topicId, other.topicId),
-      ),
-      sha256,
-      chain: final && previous !== null ? chainHash(previous, sha256) : null,
-    };
+    const sequences = [...this.#sequences.values()].sort((one, other) =>
+      compareEntityIds(one.topicId, other.topicId),
+    );
+    const chain = final && previous !== null ? chainHash(previous, sha256) : null;
+    return { kind: "footer", day, final, ...this.#counts, sequences, sha256, chain };
   }
 }

@@ -24,7 +24,7 @@ import { followDatabaseClock } from "../store/database-clock.ts";
 import { migrate } from "../store/migrate.ts";
 import { openPostgres, type Sql } from "../store/postgres.ts";
 import { type CloseAtStop, ownLedger, type Variables } from "./own-ledger.ts";
-import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
+import { checkAddresses, WEB_SETTINGS } from "./web-connections.ts";
 import { WORKER_SETTINGS } from "./worker.ts";
 
 /** The servers of `npm start`, and the settings that name them. */

@@ -3,7 +3,7 @@ import type { Logger } from "../log.ts";
 import { ownsTables, runStatement, withPostgres } from "../store/postgres.ts";
 import { processCommand } from "./process-command.ts";
 import { startWeb } from "./web.ts";
-import { checkAddresses, WEB_SETTINGS } from "./web-settings.ts";
+import { checkAddresses, WEB_SETTINGS } from "./web-connections.ts";
 
 /** `starboard serve`: one web process, of any number. */
 export const subcommand = processCommand({

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ownUrl } from "../addresses.ts";
 import { FOLD_TIMEOUT_MS } from "../catalogue/seasons.ts";
+import { COLLECTION_SETTINGS, type Settings, type With } from "../config.ts";
+import { clientAddress } from "../http/middleware/client-address.ts";
 import type { Logger } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { watchJournal } from "../publishing/journal-watch.ts";
@@ -9,7 +12,6 @@ import { openPostgres, type PoolOptions } from "../store/postgres.ts";
 import { closeRedis, openRedis } from "../store/redis.ts";
 import { observedMirror } from "./observe-ledger.ts";
 import { prepareDatabase } from "./prepare-database.ts";
-import type { WebSettings } from "./web-settings.ts";
 
 /** Two flights of commits, and the loads of the turns behind them. */
 const WRITER_CONNECTIONS = 6;
@@ -85,4 +87,24 @@ export async function connectWeb(
       await Promise.all([mirror.close(), closeRedis(redis), ...ends]);
     },
   };
+}
+
+/** What a web process cannot do without. */
+export const WEB_SETTINGS = [
+  "DATABASE_URL",
+  "REDIS_URL",
+  "MIRROR_NODE_URL",
+  ...COLLECTION_SETTINGS,
+] as const;
+export type WebSettings = Readonly<With<(typeof WEB_SETTINGS)[number]>>;
+
+/**
+ * Before anything outside is asked or started: what is wrong with a setting is not hidden by a
+ * server that is away, and a start that is refused has changed nothing.
+ *
+ * @throws ConfigurationError where `PUBLIC_URL` is missing, or a trusted proxy is no range
+ */
+export function checkAddresses(settings: Settings): void {
+  ownUrl(settings);
+  clientAddress(settings.TRUSTED_PROXIES);
 }

@@ -19,11 +19,10 @@ import { liveRoutes } from "../http/voting/live.ts";
 import type { VotingDeps } from "../http/voting/routes.ts";
 import { sessionTokens } from "../http/voting/session-token.ts";
 import { createRefusalTrail, type RefusalTrail } from "../journal/refusal-trail.ts";
-import { accountNumber } from "../journal/star-record.ts";
 import { lastUsed } from "../keys/last-used.ts";
 import { revokeSessions } from "../keys/revoke-sessions.ts";
 import { keyVerifier } from "../keys/verify-key.ts";
-import { TREASURY } from "../ledger/entity-id.ts";
+import { entityNumber, TREASURY } from "../ledger/entity-id.ts";
 import type { Logger } from "../log.ts";
 import { createMetrics, type Metrics } from "../metrics.ts";
 import { counterChanges } from "../reads/counter-changes.ts";
@@ -43,9 +42,8 @@ import { readAllowance } from "../voting/read-allowance.ts";
 import { closeSession } from "../voting/session.ts";
 import { createSignInAccounts } from "../voting/sign-in-account.ts";
 import { refreshMetrics } from "./refresh-metrics.ts";
-import { connectWeb, type WebConnections } from "./web-connections.ts";
+import { connectWeb, type WebConnections, type WebSettings } from "./web-connections.ts";
 import { webRoutes } from "./web-routes.ts";
-import type { WebSettings } from "./web-settings.ts";
 
 export interface WebParts {
   readonly log: Logger;
@@ -217,7 +215,7 @@ function votingOperations(
     findTarget,
     loadWalletDay,
     lastStarredDay: (wallet: string, target: Target) =>
-      lastStarredDay(sql, accountNumber(wallet), target),
+      lastStarredDay(sql, entityNumber(wallet), target),
   };
   const admitting = { ...casting, admitStar: () => journal.admitStar() };
   return {
@@ -244,6 +242,6 @@ function votingOperations(
       return result;
     },
     findReceipt: (id, day) => findReceipt(sql, id, day),
-    receiptsOfDay: (wallet, day) => receiptsOfDay(sql, accountNumber(wallet), day),
+    receiptsOfDay: (wallet, day) => receiptsOfDay(sql, entityNumber(wallet), day),
   };
 }

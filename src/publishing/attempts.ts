@@ -1,7 +1,6 @@
 import { runStatement } from "../store/postgres.ts";
-import type { Attempt } from "./attempt.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Reservation, StepReceipt } from "./shared-steps.ts";
+import type { Attempt, Reservation, StepReceipt } from "./shared-steps.ts";
 
 /**
  * Why an attempt is given up. Each is a proof that its message is not on the topic and

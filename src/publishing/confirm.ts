@@ -1,8 +1,10 @@
+import type { PendingQuery, Row } from "postgres";
+import { z } from "zod";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
+import { FIRST_RUNNING_HASH, framingOf, linkOf } from "../ledger/running-hash.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type Tracing, tracing } from "../tracing.ts";
-import { type Inspected, inspectMessages } from "./inspect-message.ts";
 
 /**
  * The result of comparing a message with what was sent, for one star (see
@@ -83,13 +85,9 @@ export async function readTopicOn(
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  const verdicts = await runStatement(sql<Verdict[]>`
-    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
-      lag_ms as "lagMs", detail
-    from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
-      ${last.sequenceNumber}, ${lastNs}, ${payer})`);
-  if (tracing) await traceConfirmations(sql, tracing, verdicts);
-  return verdicts;
+  const said = asJson(messages, inspected);
+  const call = sql`read_topic_on(${topicId}, ${after}, ${said}::text::json, ${last.sequenceNumber}, ${lastNs}, ${payer})`;
+  return verdictsOf(sql, call);
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -97,10 +95,17 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
+  return verdictsOf(
+    sql,
+    sql`confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`,
+  );
+}
+
+/** @param call a function of migrations/ that gives verdicts */
+async function verdictsOf(sql: Sql, call: PendingQuery<Row[]>): Promise<readonly Verdict[]> {
   const verdicts = await runStatement(sql<Verdict[]>`
-    select star_id as "starId", verdict, sequence_number as "sequenceNumber",
-      lag_ms as "lagMs", detail
-    from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
+    select star_id as "starId", verdict, sequence_number as "sequenceNumber", lag_ms as "lagMs", detail
+    from ${call}`);
   if (tracing) await traceConfirmations(sql, tracing, verdicts);
   return verdicts;
 }
@@ -147,4 +152,50 @@ function asJson(
       said_at: inspected[index]?.saidAt ?? null,
     })),
   );
+}
+
+/** What a message shows by itself, without the database. */
+export interface Inspected {
+  readonly malformed: boolean;
+  /** Its running hash does not follow from the one before. */
+  readonly unchained: boolean;
+  /** The star's instant that it names, epoch ms; null where it names none. */
+  readonly saidAt: number | null;
+}
+
+/** What every star's message has; our own messages are compared with the outbox byte for byte. */
+const anyStar = z.looseObject({
+  type: z.enum(["event_vote", "asset_vote"]),
+  version: z.int(),
+  wallet: z.string(),
+  timestamp: z.int().nonnegative(),
+});
+
+/**
+ * Looks at messages that follow each other on one topic.
+ *
+ * @param previous the running hash before the first of them, base64; null when it is unknown,
+ *   and then the first link is not checked. Ignored before a topic's first message.
+ */
+export function inspectMessages(
+  messages: readonly MirrorTopicMessage[],
+  previous: string | null,
+): readonly Inspected[] {
+  let before = previous === null ? null : Buffer.from(previous, "base64");
+  return messages.map((message) => {
+    const from = message.sequenceNumber === 1 ? FIRST_RUNNING_HASH : before;
+    const unchained =
+      from !== null && framingOf(linkOf(message, from), message.runningHash) === undefined;
+    before = Buffer.from(message.runningHash, "base64");
+    const star = readStar(message.bytes);
+    return { malformed: star === undefined, unchained, saidAt: star?.timestamp ?? null };
+  });
+}
+
+function readStar(bytes: Buffer): z.output<typeof anyStar> | undefined {
+  try {
+    return anyStar.parse(JSON.parse(bytes.toString("utf8")));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,10 @@
-import type { EventKind, TargetRecord, TargetType } from "../../actors/content.ts";
+import { z } from "zod";
+import {
+  EVENT_KINDS,
+  type EventKind,
+  type TargetRecord,
+  type TargetType,
+} from "../../actors/content.ts";
 import { bounds } from "../bounds.ts";
 import { isEntityId } from "../ledger/entity-id.ts";
 
@@ -150,4 +156,62 @@ function toJson(fields: readonly Field[]): string {
 
 function fail(reason: string): never {
   throw new RangeError(`no message for this star: ${reason}`);
+}
+
+const common = { version: z.literal(1), wallet: z.string(), vote: z.literal("up") };
+
+const eventVote = z.strictObject({
+  ...common,
+  type: z.literal("event_vote"),
+  event_id: z.string(),
+  event_type: z.enum(EVENT_KINDS),
+  timestamp: z.int(),
+});
+
+const assetVote = z.strictObject({
+  ...common,
+  type: z.literal("asset_vote"),
+  target_id: z.string(),
+  target_type: z.enum(["token", "collection", "project"]),
+  voting_power: z.int(),
+  holdings: z.record(z.string(), z.int()),
+  timestamp: z.int(),
+});
+
+const messageSchema = z.discriminatedUnion("type", [eventVote, assetVote]);
+
+/**
+ * Reads a message off the ledger, strictly: only bytes that `starMessage` would have
+ * written are one.
+ *
+ * @returns undefined for anything else, be it one space too many
+ */
+export function parseStarMessage(bytes: Uint8Array, keys: CollectionKeys): StarMessage | undefined {
+  const text = Buffer.from(bytes).toString("latin1");
+  try {
+    const message = fromRow(messageSchema.parse(JSON.parse(text)), keys);
+    return encode(message, keys) === text ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fromRow(row: z.output<typeof messageSchema>, keys: CollectionKeys): StarMessage {
+  const { wallet, timestamp } = row;
+  if (row.type === "event_vote") {
+    return { type: row.type, wallet, eventId: row.event_id, eventType: row.event_type, timestamp };
+  }
+  return {
+    type: row.type,
+    wallet,
+    targetId: row.target_id,
+    targetType: row.target_type,
+    votingPower: row.voting_power,
+    // An absent count is no count, and no text of this service.
+    holdings: {
+      collectionA: row.holdings[keys.a] ?? Number.NaN,
+      collectionB: row.holdings[keys.b] ?? Number.NaN,
+    },
+    timestamp,
+  };
 }

@@ -1,8 +1,8 @@
 import type { ReadLimits } from "../ledger/mirror/limits.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
-import type { Attempt } from "./attempt.ts";
 import { countAbsence, type GivenUp } from "./attempts.ts";
 import type { PublishContext } from "./context.ts";
+import type { Attempt } from "./shared-steps.ts";
 
 /** What the mirror node showed about an id that may have taken effect. */
 export type Finding =

@@ -1,11 +1,10 @@
 import { MirrorError } from "../ledger/mirror/error.ts";
 import { parseTransactionId } from "../ledger/transaction-id.ts";
-import type { Attempt } from "./attempt.ts";
 import { countRefusal, countSend, giveUp, LeaseLost, reserveId, storeSigned } from "./attempts.ts";
 import type { PublishContext, TopicLane } from "./context.ts";
-import { type Next, releaseFor, untilOver } from "./next.ts";
 import type { LeasedStar } from "./outbox.ts";
-import { ask, awaitReceipt } from "./settle.ts";
+import { ask, awaitReceipt, type Next, releaseFor, untilOver } from "./settle.ts";
+import type { Attempt } from "./shared-steps.ts";
 
 /**
  * Takes one star as far as it goes without waiting long. Its states, as in `outbox.state`:

@@ -11,7 +11,7 @@ import type { Topic } from "../ledger/topic.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
-import type { EpochWitness } from "../store/epoch-witness.ts";
+import type { EpochWitness } from "../store/database-identity.ts";
 import type { Sql } from "../store/postgres.ts";
 import { bound } from "../tracing.ts";
 import { reportAlarms } from "./alarms.ts";

@@ -2,7 +2,6 @@ import { batcher } from "../batcher.ts";
 import { RetryableError } from "../errors.ts";
 import type { KnownDatabase } from "../store/database-identity.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { Attempt } from "./attempt.ts";
 
 /**
  * The steps of all stars in hand, many stars in one statement and one commit. A step returns when
@@ -204,4 +203,30 @@ function shared<Given extends { readonly starId: string } | OfAttempt, Found ext
       return given.map(async (one) => (await take([one]))[0]);
     }
   }, SHARED);
+}
+
+/** An open transaction id of a star, and what is known of its fate. */
+export interface Attempt {
+  readonly starId: string;
+  /** From 1, per star. */
+  readonly number: number;
+  readonly topicId: string;
+  /** `0.0.n@s.nnnnnnnnn` */
+  readonly transactionId: string;
+  /** Nanoseconds since the epoch, by the ledger's time. */
+  readonly validStart: bigint;
+  /** The only bytes that may be sent, and when they stop being valid (as `validStart`). */
+  readonly signed: { readonly bytes: Uint8Array; readonly validUntil: bigint } | null;
+  /** Counted before each sending; `refusals` after each that certainly had no effect. */
+  readonly sends: number;
+  readonly refusals: number;
+  readonly receipt: Receipt | null;
+  /** Rounds in which a quiet topic was found without the message. */
+  readonly absenceRounds: number;
+}
+
+/** What the consensus nodes said of a transaction. */
+interface Receipt {
+  readonly status: string;
+  readonly sequenceNumber: number | null;
 }

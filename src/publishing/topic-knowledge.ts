@@ -3,12 +3,12 @@ import type { OneNode } from "../ledger/mirror/limits.ts";
 import { parseTimestamp } from "../ledger/transaction-id.ts";
 import {
   A_COPY,
+  type EpochWitness,
   type KnownDatabase,
   lookAtDatabase,
   renewEpoch,
   settleIn,
 } from "../store/database-identity.ts";
-import type { EpochWitness } from "../store/epoch-witness.ts";
 import type { Sql } from "../store/postgres.ts";
 import { startedTopics } from "./confirm.ts";
 import { type PublishContext, TOPIC_KINDS, type TopicKind } from "./context.ts";

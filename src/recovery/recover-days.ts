@@ -1,18 +1,17 @@
 import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { hasMoved } from "../audit/events-without-export.ts";
-import { judgeDecision, turnOf } from "../audit/judge-decision.ts";
-import { readHeader } from "../audit/learn-settings.ts";
+import { readHeader } from "../audit/export-source.ts";
+import { judgeDecision, turnOf } from "../audit/judge-star.ts";
 import { addRelease, judgeRelease, type MintHappening, splitAfter } from "../audit/mint-order.ts";
 import type { Ownerships } from "../audit/ownership.ts";
 import { type ExportChain, readExport } from "../audit/read-export.ts";
 import type { ExportHeader, ExportRelease, ExportStar } from "../journal/export-format.ts";
 import { runLong } from "../store/postgres.ts";
-import { decideFromHistories } from "./decide-from-histories.ts";
 import { EventMachines } from "./event-machines.ts";
-import { isWithoutDoubt, judgeLine } from "./judge-line.ts";
+import { decideFromHistories, isWithoutDoubt, judgeLine } from "./prove-stars.ts";
 import type { Notes, Recovered, Recovery } from "./recovery.ts";
 import { findStars, rowOfLine, type StagedStar, stagedDays } from "./staged-stars.ts";
-import { PieceWriter } from "./write-pieces.ts";
+import { type PieceWriter, pieceWriter } from "./write-pieces.ts";
 
 interface WalkParts {
   readonly ownerships: Ownerships;
@@ -35,14 +34,14 @@ export async function recoverDays(
   const staged = new Map((await stagedDays(sql)).map(({ day, stars }) => [day, stars]));
   const total = [...staged.values()].reduce((sum, stars) => sum + stars, 0);
   const what = given.writes ? "stars" : "stars looked at";
-  const writer = new PieceWriter(recovery, given.writes, (stars) => onProgress(what, stars, total));
+  const writer = pieceWriter(recovery, given.writes, (stars) => onProgress(what, stars, total));
   const walk = new Walk(recovery, { ...given, writer });
   const exported = new Set(await openDays(recovery, [...staged.keys()][0]));
   for (const day of [...new Set([...staged.keys(), ...exported])].sort()) {
     await walk.day(day, { staged: staged.get(day) ?? 0, hasExport: exported.has(day) });
   }
   await walk.end();
-  return writer;
+  return writer.counts;
 }
 
 /** Exported days that may lack stars or releases. @param first the first day that lacks a star */
@@ -202,7 +201,7 @@ class Walk {
       if ("releases" in next) {
         const { releases } = next;
         const [first] = releases;
-        if (first === undefined || (await writer.isKnown(releases))) continue;
+        if (first === undefined || (await writer.isKnown(first))) continue;
         if (!(await this.#haveStars(releases))) {
           notes.ignore(
             `mint ${first.mint}: a release of ${first.releasedAt} is of no star known here`,

@@ -1,5 +1,5 @@
 import type { Day } from "../../actors/day.ts";
-import { readHeader } from "../audit/learn-settings.ts";
+import { readHeader } from "../audit/export-source.ts";
 import { headerOf, makeFinal, nextFinalDay } from "../journal/export-days.ts";
 import { hashExport } from "../journal/write-export.ts";
 import { countLost } from "../publishing/journal-behind.ts";

@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { dayOf } from "../../actors/day.ts";
 import { ASK_AGAIN_MS, ASKS_MAX, endOfTopic, replayTopics } from "../audit/replay-topic.ts";
 import { dayOfStarId, instantOfStarId } from "../journal/star-id.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import type { MirrorMemo, MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { formatTransactionId, parseTransactionId } from "../ledger/transaction-id.ts";
-import type { StarMessage } from "../publishing/message.ts";
-import { parseStarMessage } from "../publishing/parse-message.ts";
+import { parseStarMessage, type StarMessage } from "../publishing/message.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
 import type { Notes, Recovery } from "./recovery.ts";
 
@@ -29,11 +28,11 @@ export async function stageMessages(recovery: Recovery, notes: Notes): Promise<v
     }),
   );
   const total = ranges.reduce((sum, { after, last }) => sum + last - after, 0);
-  const patience = { asks: ASKS_MAX };
+  const memosOf = memoReader(mirror);
   let read = 0;
   let piece: MirrorTopicMessage[] = [];
   const stage = async (): Promise<void> => {
-    const rows = await rowsOf(recovery, { piece, name, notes, patience });
+    const rows = rowsOf(recovery, { piece, name, notes, memos: await memosOf(piece) });
     // A published star of the journal has its message.
     await runLong(sql`
       insert into recovery_message
@@ -118,22 +117,16 @@ interface Staging {
   readonly piece: readonly MirrorTopicMessage[];
   readonly name: Names;
   readonly notes: Notes;
-  readonly patience: Patience;
-}
-
-/** How often memos are asked for: once, after some have never come. */
-interface Patience {
-  asks: number;
+  readonly memos: ReadonlyMap<string, MirrorMemo>;
 }
 
 /** An empty journal has no star on the topics that a command could hold its settings against. */
 const OTHER_KIND = "a star of the other kind: are the two topics swapped?";
 
-async function rowsOf(
-  { mirror, settings }: Recovery,
-  { piece, name, notes, patience }: Staging,
-): Promise<readonly ReturnType<typeof rowOf>[]> {
-  const memos = await memosOf(mirror, piece, patience);
+function rowsOf(
+  { settings }: Recovery,
+  { piece, name, notes, memos }: Staging,
+): readonly ReturnType<typeof rowOf>[] {
   const { a, b } = settings.collections;
   return piece.flatMap((message) => {
     const star = parseStarMessage(message.bytes, { a: a.key, b: b.key });
@@ -175,7 +168,7 @@ function rowOf(
     transaction_id: formatTransactionId(parseTransactionId(memo.transactionId)),
     star_id: memo.memo,
     topic: isEvent ? "event" : "asset",
-    wallet: accountNumber(star.wallet),
+    wallet: entityNumber(star.wallet),
     at: star.timestamp,
     day: dayOf(star.timestamp),
     target_type: type,
@@ -189,34 +182,34 @@ function rowOf(
 const MEMOS_OF_SPAN = 99;
 
 /**
- * The memos of messages that follow each other, by consensus timestamp; asked for side by side. A node that
- * lacks the transaction of a message is behind the one that gave the message. Where it keeps lacking one, it
- * may have none of them, and waiting for each of thousands would take hours.
+ * Reads the memos of messages that follow each other, by consensus timestamp; asked for side by side. A node
+ * that lacks the transaction of a message is behind the one that gave the message. Where it keeps lacking one,
+ * it may have none of them, and waiting for each of thousands would take hours: then it is asked once.
  */
-async function memosOf(
-  mirror: Recovery["mirror"],
-  piece: readonly MirrorTopicMessage[],
-  patience: Patience,
-): Promise<ReadonlyMap<string, MirrorMemo>> {
-  const memos = new Map<string, MirrorMemo>();
-  const readSpan = async (span: readonly MirrorTopicMessage[]): Promise<void> => {
-    const [first, last] = [span[0], span.at(-1)];
-    if (first === undefined || last === undefined) return;
-    const bounds = { from: first.consensusTimestamp, to: last.consensusTimestamp };
-    const isWhole = () => span.every((message) => memos.has(message.consensusTimestamp));
-    for (let asks = 0; asks < patience.asks && !isWhole(); asks++) {
-      if (asks > 0) await pause(ASK_AGAIN_MS);
-      for (const payer of new Set(span.map((message) => message.payer))) {
-        for await (const page of mirror.messageMemos(payer, bounds)) {
-          for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+function memoReader(mirror: Recovery["mirror"]) {
+  let asksMax = ASKS_MAX;
+  return async (piece: readonly MirrorTopicMessage[]): Promise<ReadonlyMap<string, MirrorMemo>> => {
+    const memos = new Map<string, MirrorMemo>();
+    const lacksSome = (span: readonly MirrorTopicMessage[]): boolean =>
+      span.some((message) => !memos.has(message.consensusTimestamp));
+    const readSpan = async (span: readonly MirrorTopicMessage[]): Promise<void> => {
+      const [first, last] = [span[0], span.at(-1)];
+      if (first === undefined || last === undefined) return;
+      const bounds = { from: first.consensusTimestamp, to: last.consensusTimestamp };
+      for (let asks = 0; asks < asksMax && lacksSome(span); asks++) {
+        if (asks > 0) await pause(ASK_AGAIN_MS);
+        for (const payer of new Set(span.map((message) => message.payer))) {
+          for await (const page of mirror.messageMemos(payer, bounds)) {
+            for (const memo of page) memos.set(memo.consensusTimestamp, memo);
+          }
         }
       }
-    }
+    };
+    const spans = Array.from({ length: Math.ceil(piece.length / MEMOS_OF_SPAN) }, (_, index) =>
+      piece.slice(index * MEMOS_OF_SPAN, (index + 1) * MEMOS_OF_SPAN),
+    );
+    await Promise.all(spans.map(readSpan));
+    if (lacksSome(piece)) asksMax = 1;
+    return memos;
   };
-  const spans = Array.from({ length: Math.ceil(piece.length / MEMOS_OF_SPAN) }, (_, index) =>
-    readSpan(piece.slice(index * MEMOS_OF_SPAN, (index + 1) * MEMOS_OF_SPAN)),
-  );
-  await Promise.all(spans);
-  if (!piece.every((message) => memos.has(message.consensusTimestamp))) patience.asks = 1;
-  return memos;
 }

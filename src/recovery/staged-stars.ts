@@ -4,10 +4,11 @@ import { type Rules, rulesOn } from "../../actors/rules.ts";
 import { type Breakdown, fullBreakdown, weigh } from "../../actors/weight.ts";
 import type { HeldThen } from "../audit/rebuild-weights.ts";
 import type { ExportStar } from "../journal/export-format.ts";
-import { accountNumber } from "../journal/star-record.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import { type Pages, pageByPage } from "../store/page-by-page.ts";
 import { runLong, type Sql } from "../store/postgres.ts";
+import { NIL_UUID } from "../uuid.ts";
 import { PIECE } from "./recovery.ts";
 
 /** A star that the journal lacks, as its message was taken in. */
@@ -60,7 +61,7 @@ export function stagedOfDay(sql: Sql, day: Day): Pages<StagedStar> {
       runLong(sql<StagedStar[]>`
           select distinct on (at, star_id) ${columns(sql)} from recovery_message
           where ${unknown(sql)} and day = ${day}
-            and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? "00000000-0000-0000-0000-000000000000"}::uuid)
+            and (at, star_id) > (${last?.at ?? -1}::bigint, ${last?.id ?? NIL_UUID}::uuid)
           order by at, star_id, consensus_timestamp limit ${PIECE}`),
     (star) => star,
   );
@@ -140,7 +141,7 @@ function rowOf(
   return {
     id: staged.id,
     day: staged.day,
-    wallet: accountNumber(staged.wallet),
+    wallet: entityNumber(staged.wallet),
     at: staged.at,
     target_type: staged.type,
     target_id: staged.target,

@@ -1,68 +1,59 @@
 import type { ExportRelease } from "../journal/export-format.ts";
-import { accountNumber } from "../journal/star-record.ts";
-import { runLong, type Sql } from "../store/postgres.ts";
+import { entityNumber } from "../ledger/entity-id.ts";
+import { runLong } from "../store/postgres.ts";
 import type { Recovery } from "./recovery.ts";
 import type { RecoveredStar } from "./staged-stars.ts";
 
 /** Writes what comes back, piece by piece and in order; one that writes nothing only counts. */
-export class PieceWriter {
-  readonly #sql: Sql;
-  readonly #size: number;
-  readonly #writes: boolean;
-  readonly #onWritten: (stars: number) => void;
-  #piece: RecoveredStar[] = [];
-  recovered = 0;
-  conflicts = 0;
+export type PieceWriter = ReturnType<typeof pieceWriter>;
 
-  constructor(
-    { sql, piece }: Pick<Recovery, "sql" | "piece">,
-    writes: boolean,
-    onWritten: (stars: number) => void,
-  ) {
-    this.#sql = sql;
-    this.#size = piece;
-    this.#writes = writes;
-    this.#onWritten = onWritten;
-  }
-
-  async star(star: RecoveredStar): Promise<void> {
-    this.#piece.push(star);
-    if (this.#piece.length >= this.#size) await this.flush();
-  }
-
-  /** Attributions of one mint that ended together; what came before them is written first. */
-  async release(releases: readonly ExportRelease[]): Promise<void> {
-    await this.flush();
-    if (!this.#writes) return;
-    const rows = JSON.stringify(releases.map(releaseRow));
-    await runLong(this.#sql`select recover_release(${rows}::text::json)`);
-  }
-
-  async isKnown([first]: readonly ExportRelease[]): Promise<boolean> {
-    if (first === undefined) return true;
-    const { mint, runId, collection, serial } = first;
-    const rows = await runLong(this.#sql`
-      select from claim_release where run_id = ${runId} and event_id = ${mint}
-        and collection = ${collection} and serial = ${serial}`);
-    return rows.length > 0;
-  }
-
-  async flush(): Promise<void> {
-    const piece = this.#piece;
-    this.#piece = [];
-    if (piece.length === 0) return;
-    if (this.#writes) {
-      const [row] = await runLong(this.#sql<[{ recovered: number; conflicts: number }]>`
-          select * from recover_stars(${JSON.stringify(piece)}::text::json)`);
-      this.recovered += row.recovered;
-      this.conflicts += row.conflicts;
-    } else {
-      const conflicts = piece.filter((star) => star.conflicts_with !== null).length;
-      this.recovered += piece.length - conflicts;
-      this.conflicts += conflicts;
+/** @param onWritten called after each piece with how many stars there were so far */
+export function pieceWriter(
+  { sql, piece: size }: Pick<Recovery, "sql" | "piece">,
+  writes: boolean,
+  onWritten: (stars: number) => void,
+) {
+  let piece: RecoveredStar[] = [];
+  const counts = { recovered: 0, conflicts: 0 };
+  const write = async (stars: readonly RecoveredStar[]): Promise<typeof counts> => {
+    if (!writes) {
+      const conflicts = stars.filter((star) => star.conflicts_with !== null).length;
+      return { recovered: stars.length - conflicts, conflicts };
     }
-    this.#onWritten(this.recovered + this.conflicts);
-  }
+    const [row] = await runLong(sql<[typeof counts]>`
+      select * from recover_stars(${JSON.stringify(stars)}::text::json)`);
+    return row;
+  };
+  const flush = async (): Promise<void> => {
+    const stars = piece;
+    piece = [];
+    if (stars.length === 0) return;
+    const { recovered, conflicts } = await write(stars);
+    counts.recovered += recovered;
+    counts.conflicts += conflicts;
+    onWritten(counts.recovered + counts.conflicts);
+  };
+  return {
+    counts,
+    flush,
+    async star(star: RecoveredStar): Promise<void> {
+      piece.push(star);
+      if (piece.length >= size) await flush();
+    },
+    /** Attributions of one mint that ended together; what came before them is written first. */
+    async release(releases: readonly ExportRelease[]): Promise<void> {
+      await flush();
+      if (!writes) return;
+      const rows = JSON.stringify(releases.map(releaseRow));
+      await runLong(sql`select recover_release(${rows}::text::json)`);
+    },
+    async isKnown({ mint, runId, collection, serial }: ExportRelease): Promise<boolean> {
+      const rows = await runLong(sql`
+        select from claim_release where run_id = ${runId} and event_id = ${mint}
+          and collection = ${collection} and serial = ${serial}`);
+      return rows.length > 0;
+    },
+  };
 }
 
 /** A row of `claim_release`, with the day of its check. */
@@ -74,7 +65,7 @@ function releaseRow(release: ExportRelease) {
     check_day: release.checkDay,
     collection: release.collection,
     serial: release.serial,
-    wallet: accountNumber(release.wallet),
+    wallet: entityNumber(release.wallet),
     star_id: release.starId,
     weight: release.weight,
     spare: release.spare,

@@ -4,6 +4,7 @@ import { type Logger, oncePerOutage } from "../log.ts";
 import { every, type Service } from "../service.ts";
 import { followCommitWatermark } from "../store/commit-watermark.ts";
 import type { Sql } from "../store/postgres.ts";
+import { NIL_UUID } from "../uuid.ts";
 import {
   type HandOff,
   noteHandOff,
@@ -170,8 +171,6 @@ function asFarAs(drawn: number, { offeredSeq, finishedSeq, queueMemory }: HandOf
 const NOT_HANDED_OFF =
   "this Redis remembers no hand-off to rewards: it is another one than the workers', was emptied while none of them ran, or is not fit for BullMQ";
 
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
-
 /**
  * Offers every star of a UTC day to rewards once more, also where its job is done or failed; one
  * that is being worked on just now stays as it is.
@@ -183,7 +182,7 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 export async function reofferDay(sql: Sql, queue: RewardsQueue, day: string): Promise<number> {
   if ((await queue.recall()).text === "") throw new Error(NOT_HANDED_OFF);
   let count = 0;
-  let after = BEFORE_ALL;
+  let after: string = NIL_UUID;
   for (;;) {
     const offers = await offersOfDay(sql, { day, after, limit: BATCH });
     await queue.offerAgain(offers);

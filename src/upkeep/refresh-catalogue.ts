@@ -4,8 +4,7 @@ import {
   type RefreshReport,
   refreshCollections,
 } from "./refresh-catalogue-collections.ts";
-import { priceSource } from "./refresh-catalogue-price-source.ts";
-import { refreshPrices } from "./refresh-catalogue-prices.ts";
+import { priceSource, refreshPrices } from "./refresh-catalogue-prices.ts";
 
 /** Prices move all the time; a minute is what free sources allow. */
 const PRICES_EVERY_MS = 60_000;

@@ -10,7 +10,7 @@ import { type KnownProcess, readProcesses } from "../store/service-report.ts";
 import { type Finding, well, wrong } from "./finding.ts";
 import { atWorkOf, judgePostgresAway, judgeReports, sinceOf } from "./judge-reports.ts";
 import { type PendingRewards, pendingRewards } from "./reward-hand-off.ts";
-import { type VerdictCheck, verdictCheck } from "./verdict-check.ts";
+import { type VerdictCheck, verdictCheck } from "./runbook.ts";
 
 /** Whether the service does its work (contract, section 7: `status` and `/ops/api/health`). */
 export interface Verdict {

@@ -3,7 +3,7 @@ import type { Day } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
 import { type DayVersion, passInForce } from "../journal/load.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { approvedTarget, type TargetName } from "../reads/targets.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { sessionHash } from "./session.ts";
@@ -38,17 +38,14 @@ export interface Admission {
   readonly version: DayVersion;
 }
 
-interface AdmissionRow {
-  readonly now: number;
+interface AdmissionRow extends Pick<Admission, "seasonId" | "readAt">, Pick<DayVersion, "lastAt"> {
   readonly wallet: number | null;
-  readonly request_hash: string | null;
+  readonly requestHash: string | null;
   readonly reply: string | null;
   readonly found: boolean | null;
-  readonly event_kind: EventKind | null;
-  readonly ledger_id: string | null;
-  readonly season_id: string | null;
+  readonly eventKind: EventKind | null;
+  readonly ledgerId: string | null;
   readonly used: number | null;
-  readonly last_at: number | null;
 }
 
 /**
@@ -68,52 +65,50 @@ export async function loadAdmissions(
   const askedAt = clock.now();
   const hashes = queries.map(({ voter }) => ("token" in voter ? sessionHash(voter.token) : null));
   const wallets = queries.map(({ voter }) =>
-    "token" in voter ? null : accountNumber(voter.wallet),
+    "token" in voter ? null : entityNumber(voter.wallet),
   );
-  const rows = await runStatement(
-    sql<AdmissionRow[]>`
-      select present.now, voter.wallet, encode(kept.request_hash, 'hex') as request_hash, kept.reply,
-        target.found, target.event_kind, target.ledger_id, ${passInForce(sql)} as season_id,
-        latest.slot as used, latest.at as last_at
-      from (select now_ms() as now offset 0) as present
-      cross join unnest(${hashes}::text[], ${wallets}::bigint[],
-          ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
-          ${queries.map(({ key }) => key)}::text[], ${queries.map(({ day }) => day)}::date[])
-        with ordinality as asked (hash, given, type, id, key, day, n)
-      left join lateral (
-        select session.wallet from session
-        where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
-      ) as bearer on true
-      cross join lateral (
-        select coalesce(bearer.wallet, asked.given) as wallet, present.now as instant
-      ) as voter
-      left join lateral (
-        select slot, at from star where star.wallet = voter.wallet and star.day = asked.day
-        order by slot desc limit 1
-      ) as latest on true
-      left join lateral (
-        select request_hash, reply from idempotency_key
-        where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
-      ) as kept on true
-      left join lateral (${approvedTarget(sql)}) as target on true
-      order by n`,
-  );
+  const rows = await runStatement(sql<AdmissionRow[]>`
+    select present.now as "readAt", voter.wallet, encode(kept.request_hash, 'hex') as "requestHash", kept.reply,
+      target.found, target.event_kind as "eventKind", target.ledger_id as "ledgerId", ${passInForce(sql)} as "seasonId",
+      latest.slot as used, latest.at as "lastAt"
+    from (select now_ms() as now offset 0) as present
+    cross join unnest(${hashes}::text[], ${wallets}::bigint[],
+        ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
+        ${queries.map(({ key }) => key)}::text[], ${queries.map(({ day }) => day)}::date[])
+      with ordinality as asked (hash, given, type, id, key, day, n)
+    left join lateral (
+      select session.wallet from session
+      where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
+    ) as bearer on true
+    cross join lateral (
+      select coalesce(bearer.wallet, asked.given) as wallet, present.now as instant
+    ) as voter
+    left join lateral (
+      select slot, at from star where star.wallet = voter.wallet and star.day = asked.day
+      order by slot desc limit 1
+    ) as latest on true
+    left join lateral (
+      select request_hash, reply from idempotency_key
+      where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
+    ) as kept on true
+    left join lateral (${approvedTarget(sql)}) as target on true
+    order by n`);
   const [first] = rows;
-  if (first !== undefined) await clock.compare(first.now, askedAt);
+  if (first !== undefined) await clock.compare(first.readAt, askedAt);
   return rows.map((row, index) => admissionOf(row, queries[index]));
 }
 
 function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admission {
   if (query === undefined) throw new RangeError("an admission without a query");
-  const { request_hash: requestHash, reply, event_kind: eventKind, ledger_id: ledgerId } = row;
+  const { wallet, requestHash, reply, found, eventKind, ledgerId, seasonId, readAt } = row;
   const { type, id } = query.target;
   return {
-    wallet: row.wallet === null ? null : walletOf(row.wallet),
-    target: row.found ? targetOf({ type, id, eventKind, ledgerId }) : null,
+    wallet: wallet === null ? null : entityId(wallet),
+    target: found ? targetOf({ type, id, eventKind, ledgerId }) : null,
     kept: requestHash === null || reply === null ? null : { requestHash, reply },
-    seasonId: row.season_id,
-    readAt: row.now,
+    seasonId,
+    readAt,
     day: query.day,
-    version: { used: row.used ?? 0, lastAt: row.last_at },
+    version: { used: row.used ?? 0, lastAt: row.lastAt },
   };
 }

@@ -60,10 +60,8 @@ export async function issueChallenge(
     `Expiration Time: ${instant(expiresAt)}`,
   ].join("\n");
   const id = uuidv7();
-  await runStatement(
-    sql`insert into challenge (id, wallet, origin, message, expires_at)
-      values (${id}, ${wallet}, ${origin ?? url.origin}, ${message}, ${expiresAt})`,
-  );
+  await runStatement(sql`insert into challenge (id, wallet, origin, message, expires_at)
+    values (${id}, ${wallet}, ${origin ?? url.origin}, ${message}, ${expiresAt})`);
   return { id, wallet, message, expiresAt };
 }
 
@@ -76,10 +74,8 @@ export async function findChallenge(
   sql: Sql,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<AskedChallenge | null> {
-  const [row] = await runStatement(
-    sql<AskedChallenge[]>`
-      select wallet, origin, message from challenge where id = ${id} and expires_at > ${now}`,
-  );
+  const [row] = await runStatement(sql<AskedChallenge[]>`
+    select wallet, origin, message from challenge where id = ${id} and expires_at > ${now}`);
   return row ?? null;
 }
 

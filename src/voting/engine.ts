@@ -4,11 +4,11 @@ import type { FollowedClock } from "../clock.ts";
 import { type ActorSource, createHost } from "../hosting/host.ts";
 import type { Snapshots } from "../hosting/snapshots.ts";
 import { createGroupCommit } from "../journal/group-commit.ts";
-import { findKeptReplies, type IdempotencyQuery } from "../journal/idempotency.ts";
+import { findKeptReplies } from "../journal/idempotency.ts";
 import { isMintChecked, listClaims } from "../journal/live-claims.ts";
-import { loadSlices, loadWalletDays, type SliceKey, type WalletDayQuery } from "../journal/load.ts";
+import { loadSlices, loadWalletDays, type SliceKey } from "../journal/load.ts";
 import { type CollectionKeys, starMessage } from "../publishing/message.ts";
-import { findTargets, type TargetName } from "../reads/targets.ts";
+import { findTargets } from "../reads/targets.ts";
 import type { Sql } from "../store/postgres.ts";
 import { type AdmissionQuery, loadAdmissions } from "./admission.ts";
 import type { CastStarDeps } from "./cast-star.ts";
@@ -26,6 +26,14 @@ const LARGE_LOADS = { keysMax: 1, callsMax: 2, waitMsMax: bounds.statementDeadli
 
 function isLarge({ serialsA, serialsB }: SliceKey): boolean {
   return serialsA.length + serialsB.length > LARGE_FROM_SERIALS;
+}
+
+/** Loads of one tick in one select. */
+function batched<Key, Found>(
+  pool: Sql,
+  load: (sql: Sql, keys: readonly Key[]) => Promise<readonly Found[]>,
+): (key: Key) => Promise<Found> {
+  return batcher((keys: readonly Key[]) => load(pool, keys), LOADS);
 }
 
 /** The voting engine: every look-up of a tick becomes one select. */
@@ -48,12 +56,12 @@ export function createEngine(options: {
 }) {
   const { sql, writer, clock, collectionKeys } = options;
   const groupCommit = createGroupCommit({ ...options, sql: writer, now: clock.now });
-  const loadWalletDay = batcher(
-    (queries: readonly WalletDayQuery[]) => loadWalletDays(writer, queries),
-    LOADS,
+  const loadWalletDay = batched(writer, loadWalletDays);
+  const loadSlice = batched(writer, loadSlices);
+  const loadLargeSlice = batcher(
+    (keys: readonly SliceKey[]) => loadSlices(writer, keys),
+    LARGE_LOADS,
   );
-  const loadOf = (keys: readonly SliceKey[]) => loadSlices(writer, keys);
-  const [loadSlice, loadLargeSlice] = [batcher(loadOf, LOADS), batcher(loadOf, LARGE_LOADS)];
   const casting: CastStarDeps = {
     ...options,
     host: createHost({ ...options, load: loadWalletDay }),
@@ -61,10 +69,7 @@ export function createEngine(options: {
     isMintChecked: (mint, day) => isMintChecked(writer, mint, day),
     claimsOn: (mint, collection, serials) => listClaims(writer, { mint, collection, serials }),
     loadSlice: (key) => (isLarge(key) ? loadLargeSlice : loadSlice)(key),
-    findKeptReply: batcher(
-      (queries: readonly IdempotencyQuery[]) => findKeptReplies(sql, queries),
-      LOADS,
-    ),
+    findKeptReply: batched(sql, findKeptReplies),
     admit: batcher(
       (queries: readonly AdmissionQuery[]) => loadAdmissions(writer, clock, queries),
       LOADS,
@@ -75,7 +80,7 @@ export function createEngine(options: {
     casting,
     loadWalletDay,
     findSession: batcher((tokens: readonly string[]) => findSessions(writer, clock, tokens), LOADS),
-    findTarget: batcher((names: readonly TargetName[]) => findTargets(sql, names), LOADS),
+    findTarget: batched(sql, findTargets),
     settled: groupCommit.settled,
   };
 }

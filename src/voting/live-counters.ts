@@ -14,12 +14,13 @@ import {
 } from "../store/commit-watermark.ts";
 import {
   distance,
+  type LiveEvent,
   type LivePosition,
+  LiveRing,
   nearest,
   parseEventId,
   writeEventId,
-} from "./live-position.ts";
-import { type LiveEvent, LiveRing } from "./live-ring.ts";
+} from "./live-ring.ts";
 
 export interface LiveSource {
   readonly lookAtJournal: LookAtJournal;
@@ -97,7 +98,10 @@ export class LiveCounters {
       // The last of the others may have left meanwhile.
       this.#ring = ring;
       this.#listeners.add(listener);
-      this.#polling ??= this.#startPolling();
+      // The next reading begins where one that failed did.
+      this.#polling ??= every(this.#source.pollEveryMs ?? POLL_EVERY_MS, () => this.#poll(), {
+        onFailure: this.#outage.failed,
+      });
       return {
         id: writeEventId(ring, isKnown ? since : ring.position),
         isResumed: isKnown || lastEventId === "",
@@ -166,13 +170,6 @@ export class LiveCounters {
       ring.prepend(await this.#source.loadChanges(from, ring.floor), from);
     }
     return true;
-  }
-
-  #startPolling(): Repeating {
-    return every(this.#source.pollEveryMs ?? POLL_EVERY_MS, () => this.#poll(), {
-      // The next reading begins where this one did.
-      onFailure: this.#outage.failed,
-    });
   }
 
   async #poll(): Promise<void> {

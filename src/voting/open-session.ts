@@ -1,7 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { badField, RetryableError, TerminalError } from "../errors.ts";
-import { accountNumber } from "../journal/star-record.ts";
-import { ENTITY_NUMBER_MAX, isEvmAddress } from "../ledger/entity-id.ts";
+import { ENTITY_NUMBER_MAX, entityNumber, isEvmAddress } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { isSupportedKey, verifyWalletSignature } from "../ledger/wallet-signature.ts";
 import type { Sql } from "../store/postgres.ts";
@@ -41,7 +40,7 @@ export interface SignInRequest {
  * @throws TerminalError `UNKNOWN_WALLET` when no ledger has such an id
  */
 export async function startSignIn(deps: SignInDeps, asked: SignInRequest): Promise<Challenge> {
-  if (!isEvmAddress(asked.wallet) && accountNumber(asked.wallet) > ENTITY_NUMBER_MAX) {
+  if (!isEvmAddress(asked.wallet) && entityNumber(asked.wallet) > ENTITY_NUMBER_MAX) {
     throw new TerminalError("UNKNOWN_WALLET", "there is no such account");
   }
   return issueChallenge(deps.sql, deps.site, { ...asked, now: deps.clock.now() });

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { bounds } from "../bounds.ts";
 import { CLOCKS_DIFFER_MS, type FollowedClock } from "../clock.ts";
 import { TerminalError } from "../errors.ts";
-import { accountNumber, walletOf } from "../journal/star-record.ts";
 import { makeSecret } from "../keys/key-form.ts";
+import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import type { MirrorKey } from "../ledger/public-key.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
@@ -28,20 +28,18 @@ export async function storeSession(
   const { wallet, key, now } = opened;
   const token = makeSecret();
   const expiresAt = now + bounds.sessionLifetimeMs;
-  const account = accountNumber(wallet);
+  const account = entityNumber(wallet);
   const hash = sessionHash(token);
   await runStatement(
     sql`insert into session (token_hash, wallet, created_at, expires_at, key_fingerprint)
       values (decode(${hash}, 'hex'), ${account}, ${now}, ${expiresAt}, decode(${key}, 'hex'))`,
   );
   // A statement of its own: of sign-ins at the same time the last one sees all of them.
-  await runStatement(
-    sql`delete from session where token_hash in (
-      select token_hash from session where wallet = ${account}
-      order by token_hash <> decode(${hash}, 'hex'), created_at > ${now + CLOCKS_DIFFER_MS}::bigint,
-        created_at desc, token_hash
-      offset ${bounds.sessionsPerWalletMax})`,
-  );
+  await runStatement(sql`delete from session where token_hash in (
+    select token_hash from session where wallet = ${account}
+    order by token_hash <> decode(${hash}, 'hex'), created_at > ${now + CLOCKS_DIFFER_MS}::bigint,
+      created_at desc, token_hash
+    offset ${bounds.sessionsPerWalletMax})`);
   return { token, wallet, expiresAt };
 }
 
@@ -53,10 +51,8 @@ export async function closeSessionsOfOtherKeys(
   sql: Sql,
   { wallet, key }: { readonly wallet: string; readonly key: string },
 ): Promise<void> {
-  await runStatement(
-    sql`delete from session
-      where wallet = ${accountNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`,
-  );
+  await runStatement(sql`delete from session
+    where wallet = ${entityNumber(wallet)} and key_fingerprint <> decode(${key}, 'hex')`);
 }
 
 /** SHA-256 in hex of a key as the mirror node shows it; of no key, another. */
@@ -75,17 +71,15 @@ export async function findSessions(
   tokens: readonly string[],
 ): Promise<readonly (string | null)[]> {
   const askedAt = clock.now();
-  const rows = await runStatement(
-    sql<{ wallet: number | null; now: number }[]>`
-      select wallet, present.now
-      from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
-        with ordinality as asked (hex, n)
-      left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
-      order by n`,
-  );
+  const rows = await runStatement(sql<{ wallet: number | null; now: number }[]>`
+    select wallet, present.now
+    from (select now_ms() as now offset 0) as present cross join unnest(${tokens.map(sessionHash)}::text[])
+      with ordinality as asked (hex, n)
+    left join session on token_hash = decode(hex, 'hex') and expires_at > present.now
+    order by n`);
   const [first] = rows;
   if (first !== undefined) await clock.compare(first.now, askedAt);
-  return rows.map(({ wallet }) => (wallet === null ? null : walletOf(wallet)));
+  return rows.map(({ wallet }) => (wallet === null ? null : entityId(wallet)));
 }
 
 /** Ends a session, at once and in every process. */

@@ -8,8 +8,7 @@ import { test } from "uvu";
 import { allowanceOf } from "../../actors/allowance.ts";
 import { targetOf } from "../../actors/content.ts";
 import { DAY_MS, dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
-import type { WalletDecision } from "../../actors/star.ts";
-import { instantOf, type WalletDayState } from "../../actors/wallet-day.ts";
+import { instantOf, type WalletDayState, type WalletDecision } from "../../actors/wallet-day.ts";
 import { type WalletStar, walletDaySteps } from "../support/steps.ts";
 
 /** Instant, the UTC day it belongs to, the day after. */

@@ -1,8 +1,8 @@
 import { type Target, targetOf } from "../../actors/content.ts";
 import { endOfDay, startOfDay } from "../../actors/day.ts";
-import type { StarCommand } from "../../actors/star.ts";
 import {
   instantOf,
+  type StarCommand,
   type WalletDayContext,
   type WalletDayFact,
   type WalletDayState,

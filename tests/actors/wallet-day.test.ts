@@ -4,10 +4,10 @@ import { test } from "uvu";
 import { transition } from "xstate";
 import { targetOf } from "../../actors/content.ts";
 import { dayOf, endOfDay, startOfDay } from "../../actors/day.ts";
-import type { WalletDecision } from "../../actors/star.ts";
 import {
   foldWalletDay,
   type WalletDayState,
+  type WalletDecision,
   walletDay,
   walletDayMachine,
 } from "../../actors/wallet-day.ts";

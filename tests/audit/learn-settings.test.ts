@@ -5,7 +5,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import type { AuditMirror } from "../../src/audit/audit-mirror.ts";
-import { keysOnTopic } from "../../src/audit/learn-settings.ts";
+import { keysOnTopic } from "../../src/audit/replay-topic.ts";
 
 const STAR = `{"type":"asset_vote","version":1,"wallet":"0.0.1001","target_id":"0.0.7101","target_type":"token","vote":"up","voting_power":8,"holdings":{"alpha":2,"beta":1},"timestamp":1795161600123}`;
 

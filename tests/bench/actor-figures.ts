@@ -1,7 +1,11 @@
 import { createActor, type Snapshot, transition } from "xstate";
 import { ruleOf } from "../../actors/content.ts";
-import type { StarCommand } from "../../actors/star.ts";
-import { type WalletDayState, walletDay, walletDayMachine } from "../../actors/wallet-day.ts";
+import {
+  type StarCommand,
+  type WalletDayState,
+  walletDay,
+  walletDayMachine,
+} from "../../actors/wallet-day.ts";
 import { createHost } from "../../src/hosting/host.ts";
 import { createSnapshots, snapshotKey } from "../../src/hosting/snapshots.ts";
 import type { WalletDayFacts } from "../../src/journal/load.ts";

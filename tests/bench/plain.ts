@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Context, Hono } from "hono";
 import type { EventKind } from "../../actors/content.ts";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { TerminalError } from "../../src/errors.ts";
 import { readJson } from "../../src/http/middleware/read-json.ts";
 import { problem } from "../../src/http/problem.ts";
 import { starBody } from "../../src/http/voting/bodies.ts";
-import { walletOf } from "../../src/journal/star-record.ts";
+import { entityId } from "../../src/ledger/entity-id.ts";
 import type { CollectionKeys } from "../../src/publishing/message.ts";
 import type { TargetName } from "../../src/reads/targets.ts";
 import { runStatement, type Sql } from "../../src/store/postgres.ts";
@@ -133,7 +133,7 @@ async function castPlain(c: Context, parts: PlainParts, given: PlainCast): Promi
     ...{ wallet, target, key, hash },
     kind: look.kind,
     ledgerId: look.ledger_id,
-    holdings: await parts.readHoldings(walletOf(wallet)),
+    holdings: await parts.readHoldings(entityId(wallet)),
     collectionKeys: parts.collectionKeys,
   });
   if (row.outcome === "KEY_REUSED") throw reused();

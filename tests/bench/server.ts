@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { bounds } from "../../src/bounds.ts";
 import { followClock } from "../../src/clock.ts";
 import { createSnapshots } from "../../src/hosting/snapshots.ts";
@@ -7,7 +7,7 @@ import { createApp, type Mount } from "../../src/http/app.ts";
 import { serveHttp } from "../../src/http/serve.ts";
 import { type VotingDeps, votingRoutes } from "../../src/http/voting/routes.ts";
 import { sessionTokens } from "../../src/http/voting/session-token.ts";
-import { accountNumber } from "../../src/journal/star-record.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { createLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { appRole, openPostgres, readDatabaseClock, type Sql } from "../../src/store/postgres.ts";
@@ -82,7 +82,7 @@ function echo(): Built {
 }
 
 function givenHoldings(wallet: string, readAt: number): Holdings {
-  return { collectionA: serialsOf(accountNumber(wallet)), collectionB: [], readAt };
+  return { collectionA: serialsOf(entityNumber(wallet)), collectionB: [], readAt };
 }
 
 async function engine(): Promise<Built> {

@@ -24,6 +24,7 @@ import { newStarId } from "../../src/journal/star-id.ts";
 import { silentLogger } from "../../src/log.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../../src/store/redis.ts";
+import { withDeadline } from "../../src/with-deadline.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { type Engine, seedDirectory, startEngine } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -134,6 +135,20 @@ test("what the journal makes equals what is live (A26 replay, P8)", async (c) =>
     const { equal, differences, rules } = await replay(c, id);
     assert.deepEqual([equal, differences, rules], [true, [], [1]], id);
   }
+});
+
+test("replay names the versions of the rules by their numbers, the lowest first", async (c) => {
+  const { sql } = c.engine;
+  await sql`alter table star disable trigger star_facts_stand`;
+  await sql`update star set rules = case slot when 1 then 2 else 10 end where wallet = 801`;
+  assert.deepEqual((await replay(c, `wallet-day/${WALLET}/${c.day}`)).rules, [2, 10]);
+});
+
+test("a Redis that answers nothing keeps no mint from being shown", async (c) => {
+  const silent = () => new Promise<never>(() => undefined);
+  const mintSnapshots = createMintSnapshots({ isReady: true, get: silent, set: silent } as never);
+  const showing = showActor(c.engine.sql, { mintSnapshots }, named("forever-mint/mint"));
+  assert.equal((await withDeadline(showing, SLACK_MS)).source, "journal");
 });
 
 test("a web process shows what is in its memory, as long as the journal says the same", async (c) => {

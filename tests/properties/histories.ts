@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Target, targetOf } from "../../actors/content.ts";
 import { DAY_MS } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import type { OracleTarget } from "../support/oracle.ts";
 import type { PremiumPass } from "../support/passes.ts";
 

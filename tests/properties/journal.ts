@@ -2,15 +2,10 @@ import type { Target } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { Standing } from "../../actors/mint-wallet.ts";
 import type { Attribution } from "../../actors/nft-accounting.ts";
-import {
-  foldWalletDay,
-  type WalletDayInput,
-  type WalletDayState,
-} from "../../actors/wallet-day.ts";
+import { foldWalletDay, type WalletDayKey, type WalletDayState } from "../../actors/wallet-day.ts";
 import type { Slice, SliceKey, WalletDayFacts } from "../../src/journal/load.ts";
 import type { ReturnReason } from "../../src/journal/send-batch.ts";
-import type { DecidedStar } from "../../src/journal/star-record.ts";
-import { claimKeys } from "../../src/journal/star-rows.ts";
+import { claimKeys, type DecidedStar } from "../../src/journal/star-record.ts";
 
 /**
  * The journal as a value: accepted stars in the order of their commits, and the unique keys
@@ -102,7 +97,7 @@ function keysOf(decided: DecidedStar): ReadonlyMap<string, Key> {
 /** The wallet-day actor as the journal has it, under the pass in force. */
 export function loadWalletDay(
   journal: Journal,
-  key: WalletDayInput,
+  key: WalletDayKey,
   seasonId: string | null,
 ): WalletDayState {
   const { stars } = walletDayFacts(journal, key, seasonId);
@@ -118,7 +113,7 @@ const folded = new Map<string, WalletDayState>();
 /** A wallet's day as `loadWalletDays` selects it. */
 export function walletDayFacts(
   { stars }: Journal,
-  { wallet, day }: WalletDayInput,
+  { wallet, day }: WalletDayKey,
   seasonId: string | null,
 ): WalletDayFacts {
   const own = stars.filter(({ star }) => star.wallet === wallet && star.day === day);

@@ -12,7 +12,7 @@ import { contentRules } from "../../actors/content.ts";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
 import { type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
-import { accountNumber } from "../../src/journal/star-record.ts";
+import { entityNumber } from "../../src/ledger/entity-id.ts";
 import { previewStar } from "../../src/voting/preview-star.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { TARGETS, WALLETS } from "./histories.ts";
@@ -84,7 +84,7 @@ type Repeats = ReadonlyMap<string, string>;
  */
 async function repeatsOf(stars: Played): Promise<{ found: Repeats; setAside: Repeats }> {
   const rows = stars.map(({ id, at, wallet, target, slot, n }) => ({
-    ...{ id, at, slot, day: dayOf(at), wallet: accountNumber(wallet), type: target.type },
+    ...{ id, at, slot, day: dayOf(at), wallet: entityNumber(wallet), type: target.type },
     ...{ target: target.id, mint: target.eventKind === "FOREVER_MINT", place: n + 1 },
     consensus: `${1_700_000_000 + n}.000000000`,
   }));

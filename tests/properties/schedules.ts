@@ -1,7 +1,7 @@
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import type { WalletDayState } from "../../actors/wallet-day.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { propose } from "../../src/hosting/propose.ts";
 import { askFirst, type Refusal } from "../../src/hosting/turn.ts";
 import { NO_CLAIMS, type Slice } from "../../src/journal/load.ts";

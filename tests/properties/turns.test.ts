@@ -6,7 +6,7 @@
 import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { createHost } from "../../src/hosting/host.ts";
 import { type TurnDeps, type TurnResult, takeTurn } from "../../src/hosting/turn.ts";
 import type { WalletDayQuery } from "../../src/journal/load.ts";

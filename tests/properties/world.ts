@@ -7,17 +7,16 @@ import {
   eventDay,
 } from "../../actors/event-day.ts";
 import { type ForeverMintState, foreverMint, foreverMintCheck } from "../../actors/forever-mint.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import type { WalletDecision } from "../../actors/star.ts";
 import {
   type DayStar,
   instantOf,
-  type WalletDayInput,
+  type WalletDayKey,
   type WalletDayState,
+  type WalletDecision,
   walletDay,
 } from "../../actors/wallet-day.ts";
-import { fullBreakdown, weigh } from "../../actors/weight.ts";
+import { fullBreakdown, type Holdings, weigh } from "../../actors/weight.ts";
 import { type PremiumPass, seasonAt } from "../support/passes.ts";
 import type { History, Intent } from "./histories.ts";
 
@@ -208,7 +207,7 @@ export function eventActor(
 /** Folds a wallet's day as the host does: its stars first, the pass in force last. */
 export function fold(
   core: Core,
-  key: WalletDayInput,
+  key: WalletDayKey,
   { stars, seasonId }: { readonly stars: readonly DayStar[]; readonly seasonId: string | null },
 ): WalletDayState {
   let state = core.walletDay.initial(key);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { hookOf } from "../../src/failpoint.ts";
-import { redriveStar } from "../../src/publishing/redrive.ts";
+import { redriveStar } from "../../src/publishing/outbox.ts";
 import { type Live, openPublisher, pause } from "../publishing/live.ts";
 import { until } from "../support/processes.ts";
 import { nodeArguments } from "../support/script.ts";

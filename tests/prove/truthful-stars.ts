@@ -1,8 +1,7 @@
 import type { TargetRecord } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
 import { rulesOn } from "../../actors/rules.ts";
-import { votingPower } from "../../actors/weight.ts";
+import { type Holdings, votingPower } from "../../actors/weight.ts";
 import { newStarId } from "../../src/journal/star-id.ts";
 import { starMessage } from "../../src/publishing/message.ts";
 import { type Live, openLive } from "../publishing/live.ts";

@@ -6,7 +6,7 @@ import { armFailpoint } from "../../src/failpoint.ts";
 import { issueKey } from "../../src/keys/api-keys.ts";
 import { silentLogger } from "../../src/log.ts";
 import { startWeb } from "../../src/processes/web.ts";
-import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
+import { WEB_SETTINGS } from "../../src/processes/web-connections.ts";
 import { openPublisher, pause } from "../publishing/live.ts";
 import { startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";

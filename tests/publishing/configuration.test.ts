@@ -8,8 +8,8 @@ import { suite } from "uvu";
 import { silentLogger } from "../../src/log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { listAlarms, reportAlarms } from "../../src/publishing/alarms.ts";
+import { redriveStar } from "../../src/publishing/outbox.ts";
 import { createPublishingAlerts } from "../../src/publishing/publishing-alerts.ts";
-import { redriveStar } from "../../src/publishing/redrive.ts";
 import { readDatabaseClock } from "../../src/store/postgres.ts";
 import { clockIsSetBack, eachOnRig, type Rig } from "./rig.ts";
 

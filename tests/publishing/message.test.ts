@@ -2,8 +2,7 @@ import * as assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "uvu";
 import type { EventKind, TargetRecord } from "../../actors/content.ts";
-import { type MessageStar, starMessage } from "../../src/publishing/message.ts";
-import { parseStarMessage } from "../../src/publishing/parse-message.ts";
+import { type MessageStar, parseStarMessage, starMessage } from "../../src/publishing/message.ts";
 
 const keys = { a: "hashpunks", b: "hbar_flats" };
 const event = (eventKind: EventKind): TargetRecord => ({

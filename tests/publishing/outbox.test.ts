@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import type { MirrorTopicMessage } from "../../src/ledger/mirror/schemas.ts";
 import { formatTimestamp } from "../../src/ledger/transaction-id.ts";
-import type { Attempt } from "../../src/publishing/attempt.ts";
 import {
   countRefusal,
   countSend,
@@ -21,6 +20,7 @@ import {
   pendingPublications,
   releaseAllLeases,
 } from "../../src/publishing/outbox.ts";
+import type { Attempt } from "../../src/publishing/shared-steps.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";

@@ -2,11 +2,11 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import type { ReadLimits } from "../../src/ledger/mirror/limits.ts";
-import type { Attempt } from "../../src/publishing/attempt.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import type { PublishFailpoint } from "../../src/publishing/context.ts";
 import { readTransaction } from "../../src/publishing/prove-absence.ts";
 import { publishStar } from "../../src/publishing/publish-star.ts";
+import type { Attempt } from "../../src/publishing/shared-steps.ts";
 import { Crash, clockIsSetBack, eachOnRig, type Rig, TOPICS, textOf, timePasses } from "./rig.ts";
 
 const test = suite<Rig>("publish a star");

@@ -1,4 +1,4 @@
-import type { EpochWitness } from "../../src/store/epoch-witness.ts";
+import type { EpochWitness } from "../../src/store/database-identity.ts";
 
 /** Remembers as Redis does. */
 export function witness(): EpochWitness {

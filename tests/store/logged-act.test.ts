@@ -1,7 +1,7 @@
 /** What an operator did is shown, also where Postgres goes away before the log's second line. */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
-import { type Act, actLogged } from "../../src/store/logged-act.ts";
+import { type Act, actLogged } from "../../src/store/operator-log.ts";
 import type { Sql } from "../../src/store/postgres.ts";
 
 const ACT: Act = {

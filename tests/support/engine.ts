@@ -1,6 +1,6 @@
 import { type TargetRecord, type TargetType, targetOf } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
-import type { Holdings } from "../../actors/holdings.ts";
+import type { Holdings } from "../../actors/weight.ts";
 import { type FollowedClock, followClock } from "../../src/clock.ts";
 import type { Snapshots } from "../../src/hosting/snapshots.ts";
 import { newStarId } from "../../src/journal/star-id.ts";

@@ -7,7 +7,7 @@ import { freePort } from "../../src/local/free-port.ts";
 import { ecdsaKey, ed25519Key } from "../../src/local/hedera/keys.ts";
 import { createLogger, silentLogger } from "../../src/log.ts";
 import { startWeb, type WebParts } from "../../src/processes/web.ts";
-import { WEB_SETTINGS } from "../../src/processes/web-settings.ts";
+import { WEB_SETTINGS } from "../../src/processes/web-connections.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { SEEDED_WITHIN_MS, seedDirectory } from "./engine.ts";
 import { type LocalHedera, startLocalHedera } from "./local-hedera.ts";

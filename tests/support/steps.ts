@@ -8,8 +8,12 @@ import {
   type HoldingsLost,
   type LossDecision,
 } from "../../actors/forever-mint.ts";
-import type { WalletDecision } from "../../actors/star.ts";
-import { type WalletDayInput, type WalletDayState, walletDay } from "../../actors/wallet-day.ts";
+import {
+  type WalletDayKey,
+  type WalletDayState,
+  type WalletDecision,
+  walletDay,
+} from "../../actors/wallet-day.ts";
 
 /**
  * A command and, where it is accepted, its fact: what a turn does before and after its commit, for
@@ -31,7 +35,7 @@ export interface WalletStar {
 
 export const walletDaySteps = (
   logic: typeof walletDay = walletDay,
-): Steps<WalletDayInput, WalletDayState, WalletStar, WalletDecision> => ({
+): Steps<WalletDayKey, WalletDayState, WalletStar, WalletDecision> => ({
   initial: logic.initial,
   step(before, { starId: id, target, now, seasonId }) {
     const state =

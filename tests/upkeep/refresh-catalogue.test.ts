@@ -12,8 +12,7 @@ import { every } from "../../src/service.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { startCatalogueRefresh } from "../../src/upkeep/refresh-catalogue.ts";
 import { refreshCollections } from "../../src/upkeep/refresh-catalogue-collections.ts";
-import { priceSource } from "../../src/upkeep/refresh-catalogue-price-source.ts";
-import { refreshPrices } from "../../src/upkeep/refresh-catalogue-prices.ts";
+import { priceSource, refreshPrices } from "../../src/upkeep/refresh-catalogue-prices.ts";
 import { type MirrorStub, mirrorStub, type Reply, sendJson } from "../ledger/mirror/stub.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 

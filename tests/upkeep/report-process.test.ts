@@ -13,7 +13,7 @@ import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { forgetReports, readDeltas, readProcesses } from "../../src/store/service-report.ts";
 import { judgeReports } from "../../src/upkeep/judge-reports.ts";
 import { startProcessReport } from "../../src/upkeep/report-process.ts";
-import { verdictCheck } from "../../src/upkeep/verdict-check.ts";
+import { verdictCheck } from "../../src/upkeep/runbook.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 

@@ -7,8 +7,11 @@ import { test } from "uvu";
 import { dayOf } from "../../actors/day.ts";
 import { silentLogger } from "../../src/log.ts";
 import { openPostgres } from "../../src/store/postgres.ts";
-import { createHoldingsCheck, type DueOutcome } from "../../src/upkeep/holdings-check/check.ts";
-import { startHoldingsCheckSchedule } from "../../src/upkeep/schedule.ts";
+import {
+  createHoldingsCheck,
+  type DueOutcome,
+  startHoldingsCheckSchedule,
+} from "../../src/upkeep/holdings-check/check.ts";
 import { seedDirectory } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 

@@ -1,6 +1,6 @@
 import { DAY_MS, type Day, dayOf } from "../../../actors/day.ts";
 import type { RefusalTrail, TrailedRefusal } from "../../journal/refusal-trail.ts";
-import { accountNumber, walletOf } from "../../journal/star-record.ts";
+import { entityId, entityNumber } from "../../ledger/entity-id.ts";
 import { type ListedStar, listStars } from "../../reads/list-stars.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { alike } from "./markup.ts";
@@ -44,7 +44,7 @@ export function decisionFeed(sql: Sql, trail: RefusalTrail) {
     const { wallet, event } = filter;
     const [accepted, refused] = await Promise.all([
       listStars(sql, {
-        wallet: wallet === undefined ? undefined : accountNumber(wallet),
+        wallet: wallet === undefined ? undefined : entityNumber(wallet),
         event,
         between: [asked.since, asked.now],
         limit: asked.limit,
@@ -91,7 +91,7 @@ function acceptedWords(star: ListedStar): Decision {
     id: star.id,
     at: star.at,
     isAccepted: true,
-    wallet: walletOf(star.wallet),
+    wallet: entityId(star.wallet),
     target: `${star.type}/${star.targetId}`,
     why: weightWords(star),
     weight: star.weight,

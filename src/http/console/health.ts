@@ -1,7 +1,7 @@
 import type { KnownProcess } from "../../store/service-report.ts";
 import { atWorkOf, SILENT_AFTER_MS } from "../../upkeep/judge-reports.ts";
+import type { VerdictCheck } from "../../upkeep/runbook.ts";
 import type { Verdict } from "../../upkeep/service-verdict.ts";
-import type { VerdictCheck } from "../../upkeep/verdict-check.ts";
 import { duration, number } from "./amounts.ts";
 import { type Content, html, type Mood } from "./markup.ts";
 import { LAG_MINUTES, type Numbers } from "./numbers.ts";

@@ -5,7 +5,7 @@ import type { RefusalTrail } from "../../journal/refusal-trail.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
 import type { Logger } from "../../log.ts";
-import type { ActEnd } from "../../store/logged-act.ts";
+import type { ActEnd } from "../../store/operator-log.ts";
 import type { Sql } from "../../store/postgres.ts";
 import type { HoldingsCheckByHand } from "../../upkeep/holdings-check/by-hand.ts";
 import type { ClientAddress } from "../middleware/client-address.ts";

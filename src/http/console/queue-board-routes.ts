@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { TerminalError } from "../../errors.ts";
 import { allows } from "../../keys/operators.ts";
-import { actLogged } from "../../store/logged-act.ts";
+import { actLogged } from "../../store/operator-log.ts";
 import { pagePolicy } from "../reply-header.ts";
 import { isSameOrigin } from "./forms.ts";
 import type { Gate, Signed } from "./gate.ts";

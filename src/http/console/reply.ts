@@ -3,7 +3,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { RetryableError, TerminalError } from "../../errors.ts";
 import type { OperatorSession } from "../../keys/operator-session.ts";
 import type { Role } from "../../keys/operators.ts";
-import { sentenceOf } from "../../store/logged-act.ts";
+import { sentenceOf } from "../../store/operator-log.ts";
 import { runbookEntry } from "../../upkeep/runbook.ts";
 import { isAway, readVerdict, type Verdict } from "../../upkeep/service-verdict.ts";
 import { statusOf } from "../problem.ts";

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import type { Holdings } from "../../../actors/holdings.ts";
+import type { Holdings } from "../../../actors/weight.ts";
 import { type SigningWallet, signChallenge } from "../../cli/demo-wallet.ts";
 import { badField, TerminalError } from "../../errors.ts";
 import { refuseOtherMethods } from "../app.ts";

@@ -1,4 +1,4 @@
-import { mayRepeat, type Scope } from "../../../actors/scope.ts";
+import { mayRepeat, type Scope } from "../../../actors/content.ts";
 import type { ItemName } from "../../reads/directory-items.ts";
 import type { TargetName } from "../../reads/targets.ts";
 import { number } from "../console/amounts.ts";

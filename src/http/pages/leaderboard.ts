@@ -1,5 +1,5 @@
 import { counted } from "../../counted.ts";
-import { accountNumber } from "../../journal/star-record.ts";
+import { entityNumber } from "../../ledger/entity-id.ts";
 import { readLeaderboard, readStanding, type Standing } from "../../reads/leaderboard.ts";
 import { number } from "../console/amounts.ts";
 import { html, table } from "../console/markup.ts";
@@ -27,7 +27,7 @@ export function leaderboardPage({ sql, share }: Reading): Page {
       const own =
         visitor === null
           ? null
-          : await readStanding(sql, { account: accountNumber(visitor.wallet), now: at });
+          : await readStanding(sql, { account: entityNumber(visitor.wallet), now: at });
       const isOwn = (wallet: string): boolean => wallet === visitor?.wallet;
       return {
         title: `Leaderboard, ${season.name}`,

@@ -1,7 +1,7 @@
 import { DAY_MS, type Day, dayOf, isDay, startOfDay } from "../../../actors/day.ts";
 import { TerminalError } from "../../errors.ts";
 import { dayOfStarId } from "../../journal/star-id.ts";
-import { accountNumber } from "../../journal/star-record.ts";
+import { entityNumber } from "../../ledger/entity-id.ts";
 import { itemNames } from "../../reads/directory-items.ts";
 import {
   findReceipt,
@@ -40,7 +40,7 @@ export function starsPage({ sql }: Reading): Page {
           body: html`<h1>My stars</h1><p class="empty">Sign in to see the stars of your wallet.</p>`,
         };
       }
-      const stars = await receiptsOfDay(sql, accountNumber(visitor.wallet), day);
+      const stars = await receiptsOfDay(sql, entityNumber(visitor.wallet), day);
       const names = await itemNames(
         sql,
         stars.map(({ target }) => target),

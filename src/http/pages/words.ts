@@ -1,4 +1,4 @@
-import type { Scope } from "../../../actors/scope.ts";
+import type { Scope } from "../../../actors/content.ts";
 import { counted } from "../../counted.ts";
 
 /**

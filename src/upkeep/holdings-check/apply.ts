@@ -1,8 +1,8 @@
 import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
 import { coerceError, RetryableError } from "../../errors.ts";
-import { endRow } from "../../journal/decide-ends.ts";
 import type { MintEnd } from "../../journal/mint-end.ts";
+import { endRow } from "../../journal/star-record.ts";
 import { RAISED, runStatement, type Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 

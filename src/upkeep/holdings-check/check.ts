@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { dayOf, endOfDay } from "../../../actors/day.ts";
+import type { Clock } from "../../clock.ts";
 import { RetryableError } from "../../errors.ts";
-import type { Logger } from "../../log.ts";
+import { type Logger, oncePerOutage } from "../../log.ts";
 import { mayLackStars } from "../../publishing/journal-behind.ts";
+import { every, type Service } from "../../service.ts";
 import type { Sql } from "../../store/postgres.ts";
-import { applyReleases } from "./apply.ts";
-import { dryRun } from "./dry-run.ts";
-import { checkMint, openMints, readFor } from "./pass.ts";
+import { dryRun, makePass } from "./pass.ts";
 import {
   type CheckRun,
   endPass,
   type ProgressDeps,
   type RunEnd,
-  saveProgress,
   startManualRun,
   takeDueRun,
   whileHolding,
@@ -55,7 +55,7 @@ export function createHoldingsCheck(given: HoldingsCheckDeps) {
   const deps: CheckDeps = { ...given, signal: closing.signal, worker: randomUUID() };
   const { pause = delay } = deps;
   let due: Promise<DueOutcome> | undefined;
-  const runDue = async (): Promise<DueOutcome> => {
+  const checkDue = async (): Promise<DueOutcome> => {
     // What the journal lacks comes back with the endings of its own days.
     if (await mayLackStars(deps.sql)) return { kind: "nothing-due" };
     const run = await takeDueRun(deps);
@@ -100,7 +100,7 @@ export function createHoldingsCheck(given: HoldingsCheckDeps) {
      */
     runDue() {
       // The lease is the process', so within it the calls have to share one pass.
-      due ??= runDue().finally(() => {
+      due ??= checkDue().finally(() => {
         due = undefined;
       });
       return due;
@@ -131,51 +131,44 @@ export function createHoldingsCheck(given: HoldingsCheckDeps) {
   };
 }
 
-/**
- * Looks at everything the run has left open: one reading of each collection serves all mints.
- *
- * @returns how many parts are still open
- */
-async function makePass(deps: CheckDeps, run: CheckRun): Promise<number> {
-  const { sql, failpoint } = deps;
-  const open = await openMints(sql, run);
-  const empty = open.filter(({ counts }) => counts.length === 0);
-  await saveProgress(
-    deps,
-    run,
-    empty.map(({ id, kept }) => ({ mint: id, kept, deferred: [] })),
-  );
-  const counting = open.filter(({ counts }) => counts.length > 0);
-  const readings = await readFor(deps, counting);
-  let [removed, deferred] = [0, 0];
-  for (const { id: mint, parts, kept } of counting) {
-    const found = await checkMint(deps, {
-      mint,
-      parts,
-      readings,
-      apply: async (releases) => {
-        const contested = await applyReleases(deps, { runId: run.id, mint }, releases);
-        await failpoint?.("forever.removed");
-        removed += releases.length - contested.length;
-        return contested;
-      },
-    });
-    await failpoint?.("forever.mark");
-    await saveProgress(deps, run, [{ ...found, mint, kept: kept + found.kept }]);
-    await failpoint?.("forever.marked");
-    deferred += found.deferred.length;
-  }
-  const { id, day, kind, passes } = run;
-  // The next start goes on with a day's check that a stop left open, but not with one by hand.
-  const isResumed = deps.signal.aborted && kind === "scheduled";
-  deps.log[deferred === 0 || isResumed ? "info" : "warn"](
-    { run: id, day, kind, passes, mints: open.length, removed, deferred },
-    "forever mints were checked",
-  );
-  return deferred;
-}
-
 async function conclude(deps: CheckDeps, run: CheckRun, end: RunEnd): Promise<void> {
   await deps.failpoint?.("forever.reported");
   await endPass(deps, run, end);
+}
+
+/** One statement each: a worker that was down over 00:00 begins within this time after its start. */
+const TICK_EVERY_MS = 10_000;
+/** Timers may fire a little before their time. */
+const TIMER_EARLY_MS = 50;
+
+/**
+ * Calls the daily check when it may be due: at once, at every 00:00 UTC, when parts left open may be
+ * tried again, and at a tick, because the clock may be set. Whether anything is due Postgres alone
+ * decides, so that any number of workers may do this.
+ *
+ * @returns what ends a pass in progress early when it is closed
+ */
+export function startHoldingsCheckSchedule(deps: {
+  readonly check: Pick<HoldingsCheck, "runDue" | "close">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tickEveryMs?: number;
+}): Service {
+  const { check, clock, log, tickEveryMs = TICK_EVERY_MS } = deps;
+  const outage = oncePerOutage(log, "the holdings check cannot go on just now");
+  let retryAfterMs = Number.POSITIVE_INFINITY;
+  const runDue = async (): Promise<void> => {
+    const outcome = await check.runDue();
+    outage.over();
+    retryAfterMs = (outcome.kind === "checked" ? outcome.retryAfterMs : null) ?? tickEveryMs;
+  };
+  const untilMidnightMs = (): number => endOfDay(dayOf(clock.now())) - clock.now();
+  const pauseMs = (): number =>
+    Math.min(tickEveryMs, retryAfterMs, untilMidnightMs()) + TIMER_EARLY_MS;
+  const ticking = every(pauseMs, runDue, { onFailure: outage.failed, firstAfterMs: 0 });
+  return {
+    async close() {
+      await Promise.all([ticking.close(), check.close()]);
+    },
+  };
 }

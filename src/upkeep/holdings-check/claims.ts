@@ -33,24 +33,22 @@ export function deferClaim(claim: LiveClaim, reason: string): DeferredPart {
  * an index: Postgres would else read whole tables where it takes a match for likely.
  */
 export async function listMints(sql: Sql): Promise<readonly CheckedMint[]> {
-  return runStatement(
-    sql<CheckedMint[]>`
-      select mint.id, array(
-        select collection from unnest('{A,B}'::text[]) as given (collection)
-        where (select true from serial_claim
-          where event_id = mint.id and serial_claim.collection = given.collection
-            and day is null and released_at is null order by serial limit 1)
-      ) as counts
-      from (
-        select id from event where is_forever_mint
-        union
-        -- What was starred as a forever mint stays one, even where its record says otherwise today.
-        select event_id from event_total
-        where (select true from mint_star where mint_star.event_id = event_total.event_id
-          order by seq limit 1)
-      ) mint
-      order by mint.id`,
-  );
+  return runStatement(sql<CheckedMint[]>`
+    select mint.id, array(
+      select collection from unnest('{A,B}'::text[]) as given (collection)
+      where (select true from serial_claim
+        where event_id = mint.id and serial_claim.collection = given.collection
+          and day is null and released_at is null order by serial limit 1)
+    ) as counts
+    from (
+      select id from event where is_forever_mint
+      union
+      -- What was starred as a forever mint stays one, even where its record says otherwise today.
+      select event_id from event_total
+      where (select true from mint_star where mint_star.event_id = event_total.event_id
+        order by seq limit 1)
+    ) mint
+    order by mint.id`);
 }
 
 /** All claims of a collection on a mint, page by page, by serial. */
@@ -60,13 +58,11 @@ export function readClaims(
 ): Pages<LiveClaim> {
   return pageByPage(
     (last: LiveClaim | undefined) =>
-      runStatement(
-        sql<LiveClaim[]>`
-          select ${claimColumns(sql)} from serial_claim
-          where event_id = ${mint} and collection = ${collection} and serial > ${last?.serial ?? 0}
-            and day is null and released_at is null
-          order by serial limit ${PAGE}`,
-      ),
+      runStatement(sql<LiveClaim[]>`
+        select ${claimColumns(sql)} from serial_claim
+        where event_id = ${mint} and collection = ${collection} and serial > ${last?.serial ?? 0}
+          and day is null and released_at is null
+        order by serial limit ${PAGE}`),
     (claim) => claim,
   );
 }

@@ -1,6 +1,5 @@
-import { decideEnds } from "../../journal/decide-ends.ts";
 import { listClaims } from "../../journal/live-claims.ts";
-import type { GoneClaim, MintEnd } from "../../journal/mint-end.ts";
+import { decideEnds, type GoneClaim, type MintEnd } from "../../journal/mint-end.ts";
 import type { Sql } from "../../store/postgres.ts";
 import { type DeferredPart, deferClaim } from "./claims.ts";
 import { holderOf, type Readings } from "./readings.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type Day, dayOf } from "../../../actors/day.ts";
+import { type Day, dayOf, withInstants } from "../../../actors/day.ts";
 import type { Clock } from "../../clock.ts";
 import { RetryableError } from "../../errors.ts";
-import { CHECK_LEASE_MS } from "../../reads/console-holdings.ts";
+import { CHECK_LEASE_MS, type ReleasedNft, releasesOnMint } from "../../reads/console-holdings.ts";
 import { every } from "../../service.ts";
 import { runStatement, type Sql } from "../../store/postgres.ts";
 import type { DeferredPart } from "./claims.ts";
@@ -44,10 +44,8 @@ const RENEW_EVERY_MS = 10_000;
 /** Takes the run that is due today, or answers null: see `take_holdings_check`. */
 export async function takeDueRun({ sql, clock, worker }: ProgressDeps): Promise<CheckRun | null> {
   const now = clock.now();
-  const [run] = await runStatement(
-    sql<CheckRun[]>`
-      select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS})`,
-  );
+  const [run] = await runStatement(sql<CheckRun[]>`
+    select id, day, kind, passes from take_holdings_check(${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS})`);
   return run ?? null;
 }
 
@@ -61,11 +59,9 @@ export async function startManualRun(
   isOnly: boolean,
 ): Promise<{ readonly run: CheckRun; readonly isNew: boolean }> {
   const [id, now] = [randomUUID(), clock.now()];
-  const [run] = await runStatement(
-    sql<[CheckRun]>`
-      select id, day, kind, passes
-      from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS}, ${isOnly})`,
-  );
+  const [run] = await runStatement(sql<[CheckRun]>`
+    select id, day, kind, passes
+    from start_holdings_check(${id}, ${dayOf(now)}, ${worker}, ${now}, ${CHECK_LEASE_MS}, ${isOnly})`);
   return { run, isNew: run.id === id };
 }
 
@@ -93,11 +89,9 @@ export async function readProgress(
   sql: Sql,
   run: CheckRun,
 ): Promise<ReadonlyMap<string, MintProgress>> {
-  const rows = await runStatement(
-    sql<(MintProgress & { readonly event_id: string })[]>`
-      select event_id, kept, deferred from holdings_check_mint
-      where run_id = ${run.id} order by event_id`,
-  );
+  const rows = await runStatement(sql<(MintProgress & { readonly event_id: string })[]>`
+    select event_id, kept, deferred from holdings_check_mint
+    where run_id = ${run.id} order by event_id`);
   return new Map(rows.map(({ event_id, ...progress }) => [event_id, progress]));
 }
 
@@ -142,4 +136,49 @@ export async function endPass(
     set state = ${end.state}, finished_at = ${finishedAt}, next_try_at = ${nextTryAt},
       passes = passes - ${uncounted}, lease_owner = null, lease_until = 0
     where id = ${run.id} and state = 'running' and lease_owner = ${worker}`);
+}
+
+/** An attribution that the check ended, as `ReleasedNft` says; instants are RFC 3339. */
+export interface Removed
+  extends Pick<ReleasedNft, "wallet" | "collection" | "serial" | "weight" | "spare"> {
+  readonly evidence: Pick<ReleasedNft, "owner" | "deleted"> & Record<"listedAt" | "readAt", string>;
+}
+
+export interface MintReport {
+  readonly id: string;
+  readonly removed: readonly Removed[];
+  /** Attributions found held. */
+  readonly kept: number;
+  readonly deferred: readonly DeferredPart[];
+}
+
+/** What a run did (contract, section 7, `holdings-check run`). */
+export interface CheckReport {
+  readonly day: Day;
+  readonly mints: readonly MintReport[];
+}
+
+/**
+ * Says what a run that has ended did, over all its passes: from what is written down, mint by mint.
+ */
+export async function reportRun(sql: Sql, run: CheckRun): Promise<CheckReport> {
+  const mints: MintReport[] = [];
+  for (const [id, { kept, deferred }] of await readProgress(sql, run)) {
+    const releases = await releasesOnMint(sql, run.id, id);
+    mints.push({ id, removed: releases.map(removedOf), kept, deferred });
+  }
+  return { day: run.day, mints };
+}
+
+/** Whether every part was settled. */
+export function isComplete({ mints }: CheckReport): boolean {
+  return mints.every(({ deferred }) => deferred.length === 0);
+}
+
+function removedOf(release: ReleasedNft): Removed {
+  const row = withInstants(release);
+  const { wallet, collection, serial, weight, spare } = row;
+  const { owner, deleted, listedAt, readAt } = row;
+  const evidence = { owner, deleted, listedAt, readAt };
+  return { wallet, collection, serial, weight, spare, evidence };
 }

@@ -1,6 +1,6 @@
 import type { EventKind, TargetType } from "../../../actors/content.ts";
 
-/** A star as `cast_stars` is given it and the journal keeps it (src/journal/star-rows.ts). */
+/** A star as `cast_stars` is given it and the journal keeps it (src/journal/star-record.ts). */
 export interface StarRow {
   readonly id: string;
   readonly day: string;

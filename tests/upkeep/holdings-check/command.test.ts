@@ -1,7 +1,7 @@
 /** Goal: `holdings-check run` prints what the contract promises, and fails when it should. */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import type { CheckReport } from "../../../src/upkeep/holdings-check/report.ts";
+import type { CheckReport } from "../../../src/upkeep/holdings-check/progress.ts";
 import { starboard } from "../../support/starboard.ts";
 import { brief, type Stage, setStage } from "./stage.ts";
 

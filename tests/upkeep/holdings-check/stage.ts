@@ -9,8 +9,11 @@ import {
   type HoldingsCheck,
   type HoldingsCheckDeps,
 } from "../../../src/upkeep/holdings-check/check.ts";
-import type { CheckRun } from "../../../src/upkeep/holdings-check/progress.ts";
-import { type CheckReport, reportRun } from "../../../src/upkeep/holdings-check/report.ts";
+import {
+  type CheckReport,
+  type CheckRun,
+  reportRun,
+} from "../../../src/upkeep/holdings-check/progress.ts";
 import { castStar } from "../../../src/voting/cast-star.ts";
 import { createEngine } from "../../../src/voting/engine.ts";
 import { bodyOf, NO_SNAPSHOTS, seedDirectory } from "../../support/engine.ts";

@@ -13,7 +13,7 @@ import { silentLogger } from "../../../src/log.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
 import { listMints } from "../../../src/upkeep/holdings-check/claims.ts";
-import { reportRun } from "../../../src/upkeep/holdings-check/report.ts";
+import { reportRun } from "../../../src/upkeep/holdings-check/progress.ts";
 import { mirrorStub, nftRow, type Reply, sendJson } from "../../ledger/mirror/stub.ts";
 import { decidedStar, type Engine, seedDirectory, startEngine } from "../../support/engine.ts";
 import { testDatabase } from "../../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { dayOf } from "../../../../actors/day.ts";
 import { TerminalError } from "../../../errors.ts";
 import { formatActorName } from "../../../hosting/actor-name.ts";
-import { walletOf } from "../../../journal/star-record.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
 import {
   type AfterHappening,
   type CountedNft,
@@ -142,7 +142,7 @@ function counted(name: EventName, found: readonly CountedNft[]): Html {
         "plain",
         (mine) => `${mine[0].collection} ${serialsText(mine.map(({ serial }) => serial))}`,
       ],
-      ["For wallet", "plain", ([{ wallet }]) => walletOf(wallet)],
+      ["For wallet", "plain", ([{ wallet }]) => entityId(wallet)],
       ["By star", "whole", ([{ starId }]) => starLink(starId)],
     ],
     empty: "None yet: no star has brought an NFT.",
@@ -202,7 +202,7 @@ const DECISION: readonly Column<EventHappening>[] = [
 ];
 
 function who({ kind, wallet: account, at }: EventHappening): Content {
-  const wallet = walletOf(account);
+  const wallet = entityId(account);
   return kind === "star" ? actorLink(`wallet-day/${wallet}/${dayOf(at)}`, wallet) : wallet;
 }
 

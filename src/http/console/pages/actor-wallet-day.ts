@@ -4,8 +4,8 @@ import type { WalletDayContext } from "../../../../actors/wallet-day.ts";
 import { counted } from "../../../counted.ts";
 import { type ActorName, formatActorName } from "../../../hosting/actor-name.ts";
 import { type ShownActor, showActor } from "../../../hosting/show-actor.ts";
-import { accountNumber } from "../../../journal/star-record.ts";
 import { type WalletDayStep, walkWalletDay } from "../../../journal/wallet-day-history.ts";
+import { entityNumber } from "../../../ledger/entity-id.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
 import { duration, instant, moment, number } from "../amounts.ts";
 import { type RefusalGroup, refusalsOf } from "../decisions.ts";
@@ -28,7 +28,7 @@ export async function walletDayActor(
 ): Promise<ActorView> {
   const { now } = request;
   const { sql, resting, explorer } = deps;
-  const wallet = accountNumber(name.wallet);
+  const wallet = entityNumber(name.wallet);
   const at = startOfDay(name.day);
   const [shown, steps, stars, refusals] = await Promise.all([
     showActor(sql, resting, name),

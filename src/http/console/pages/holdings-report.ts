@@ -8,7 +8,7 @@ import {
   releasesOfCheck,
 } from "../../../reads/console-holdings.ts";
 import type { KeptDryRun } from "../../../upkeep/holdings-check/by-hand.ts";
-import { type DryReport, LISTED_MAX } from "../../../upkeep/holdings-check/dry-run.ts";
+import { type DryReport, LISTED_MAX } from "../../../upkeep/holdings-check/pass.ts";
 import { UUID } from "../../../uuid.ts";
 import { ago, instant, number, signed } from "../amounts.ts";
 import { actionForm } from "../forms.ts";

@@ -1,8 +1,8 @@
 import { TerminalError } from "../../../errors.ts";
 import type { RaisedAlarm } from "../../../publishing/alarms.ts";
+import { redriveStar } from "../../../publishing/outbox.ts";
 import { type PublishingState, publishingState } from "../../../publishing/publishing-state.ts";
 import { type Finding, resolveFinding } from "../../../publishing/reconciliation-findings.ts";
-import { redriveStar } from "../../../publishing/redrive.ts";
 import { type WaitingStar, waitingStars } from "../../../reads/console-publishing.ts";
 import { readVerdict } from "../../../upkeep/service-verdict.ts";
 import { UUID } from "../../../uuid.ts";

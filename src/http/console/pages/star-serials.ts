@@ -1,5 +1,5 @@
 import { instantOfStarId } from "../../../journal/star-id.ts";
-import { walletOf } from "../../../journal/star-record.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
 import type { Nft } from "../../../reads/console-event.ts";
 import type { SerialClaim, StarStory } from "../../../reads/console-star.ts";
 import { instantText, number } from "../amounts.ts";
@@ -83,7 +83,7 @@ function verdictOn(
   }
   const before = claims.find((claim) => claim.starId < star.id && stoodAt(claim, star.at));
   if (before !== undefined) {
-    const whom = before.wallet === star.wallet ? "this wallet" : walletOf(before.wallet);
+    const whom = before.wallet === star.wallet ? "this wallet" : entityId(before.wallet);
     return { isCounted: false, why: `had counted for ${whom}`, before: before.starId };
   }
   const why =

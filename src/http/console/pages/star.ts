@@ -3,7 +3,7 @@ import { rulesOn } from "../../../../actors/rules.ts";
 import { fullBreakdown, weigh } from "../../../../actors/weight.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
-import { walletOf } from "../../../journal/star-record.ts";
+import { entityId } from "../../../ledger/entity-id.ts";
 import {
   claimsOnSerials,
   findStarStory,
@@ -41,7 +41,7 @@ export function starPage(deps: PagesDeps): Page {
       if (star === null) throw new TerminalError("NOT_FOUND", "There is no star with this id.");
       const claims = await claimsOnSerials(deps.sql, star, shownNfts(star));
       const { explorer } = deps;
-      const wallet = walletOf(star.wallet);
+      const wallet = entityId(star.wallet);
       const body = html`<div class="lead"><p>${copyable(star.id)}</p>
 <p>by wallet ${onExplorer(explorer, `account/${wallet}`, wallet)}, ${ago(star.at, now)}: weight ${number(star.weight)} of a voting power of ${number(star.votingPower)}</p></div>
 ${star.conflictsWith === null ? "" : html`<p class="notice warn">It counts nowhere: a recovery set it aside, because it breaks a rule beside star ${starLink(star.conflictsWith)}, which was first on the ledger.</p>`}
@@ -58,7 +58,7 @@ ${publicationSection(star, { explorer, now })}`;
 
 /** When and by whom it was decided, and with what. */
 function castFacts(star: StarStory): Html {
-  const wallet = walletOf(star.wallet);
+  const wallet = entityId(star.wallet);
   const walletActor = actorLink(
     `wallet-day/${wallet}/${star.day}`,
     `wallet ${wallet} on ${star.day}`,

@@ -1,6 +1,5 @@
 import { dayOfStarId } from "../../../journal/star-id.ts";
-import { accountNumber, walletOf } from "../../../journal/star-record.ts";
-import { isEntityId } from "../../../ledger/entity-id.ts";
+import { entityId, entityNumber, isEntityId } from "../../../ledger/entity-id.ts";
 import { type ListedStar, listStars } from "../../../reads/list-stars.ts";
 import { ago } from "../amounts.ts";
 import { actorLink, PER_PAGE, pageOf, starLink, starOf, textOf } from "../links.ts";
@@ -21,7 +20,7 @@ export function starsPage({ sql }: PagesDeps): Page {
       const before = starOf(query, "before");
       const isWallet = isEntityId(q);
       const found = await listStars(sql, {
-        wallet: isWallet ? accountNumber(q) : undefined,
+        wallet: isWallet ? entityNumber(q) : undefined,
         event: isWallet || q === "" ? undefined : q,
         before,
         limit: PER_PAGE + 1,
@@ -39,7 +38,7 @@ export function starsPage({ sql }: PagesDeps): Page {
             "Wallet",
             "plain",
             ({ wallet, day }) =>
-              actorLink(`wallet-day/${walletOf(wallet)}/${day}`, walletOf(wallet)),
+              actorLink(`wallet-day/${entityId(wallet)}/${day}`, entityId(wallet)),
           ],
           ["Item", "plain title", ({ type, targetId }) => targetName(`${type}/${targetId}`)],
           ["Voting power", "number", ({ votingPower }) => votingPower],

@@ -2,8 +2,7 @@ import { dayOf } from "../../../../actors/day.ts";
 import { counted } from "../../../counted.ts";
 import { TerminalError } from "../../../errors.ts";
 import { type ListedActor, listActors } from "../../../hosting/list-actors.ts";
-import { accountNumber } from "../../../journal/star-record.ts";
-import { isEntityId } from "../../../ledger/entity-id.ts";
+import { entityNumber, isEntityId } from "../../../ledger/entity-id.ts";
 import { readWalletRecords } from "../../../reads/console-wallet.ts";
 import { readStanding, type Standing } from "../../../reads/leaderboard.ts";
 import { listStars } from "../../../reads/list-stars.ts";
@@ -39,7 +38,7 @@ ${section("Days", dayTable(days, now), days.length < DAYS_SHOWN ? null : allDays
 type Known = Awaited<ReturnType<typeof readKnown>>;
 
 async function readKnown({ sql, refusals, explorer }: PagesDeps, wallet: string, now: number) {
-  const account = accountNumber(wallet);
+  const account = entityNumber(wallet);
   const [days, stars, records, standing, refused] = await Promise.all([
     listActors(sql, { type: "wallet-day", q: wallet, limit: DAYS_SHOWN }),
     listStars(sql, { wallet: account, limit: LINES_SHOWN }),

@@ -1,4 +1,4 @@
-import { mayRepeat, type Scope } from "../../../../actors/scope.ts";
+import { mayRepeat, type Scope } from "../../../../actors/content.ts";
 import { type Preview, StarboardError } from "../../../../packages/client/src/index.ts";
 import { NO_VOTES, wouldCarry } from "../words.ts";
 import { now } from "./page-clock.ts";

@@ -1,4 +1,4 @@
-import { mayRepeat } from "../../../../actors/scope.ts";
+import { mayRepeat } from "../../../../actors/content.ts";
 import {
   mayStand,
   newIdempotencyKey,
