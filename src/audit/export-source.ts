@@ -25,9 +25,10 @@ export interface ExportSource {
   /**
    * Whether stars of a day came back since it was kept, and so the list may say another thing of it.
    *
-   * @param left the chain that the day may have left since, for stars of the day before came back; else null
+   * @param left the chain that the day may have left since, for stars of the day before came back; undefined
+   *   where that is not known, as of a day that was not read or was judged by an earlier audit
    */
-  isRecovered?(day: Day, left: string | null): Promise<boolean>;
+  isRecovered?(day: Day, left: string | undefined): Promise<boolean>;
   /** A day's export, line by line, without the line ends. @throws Error when it cannot be read */
   lines(day: string): AsyncIterable<string>;
 }

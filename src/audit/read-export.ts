@@ -74,7 +74,7 @@ export async function* readExport(
   const otherwise = listOf(source, day, given);
   const { excludedWallets: excluded, previous, recovered } = header;
   const expected = before?.hash ?? null;
-  const left = before?.isRecovered === true ? expected : null;
+  const left = (before?.isRecovered === true && before.hash) || undefined;
   const isAnother = otherwise.length > 0 && (await source.isRecovered?.(day, left)) === true;
   if (isAnother) yield { kind: "rejoined" };
   else for (const [named, found] of otherwise) yield broken(named, found);

@@ -1,3 +1,4 @@
+import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { type AuditOptions, runAudit } from "../audit/audit.ts";
 import type { AuditMirror } from "../audit/audit-mirror.ts";
 import type { Conclusion } from "../audit/conclude.ts";
@@ -157,19 +158,19 @@ async function besideList(
   } catch (error) {
     return { source: kept, note: `no list of exports: ${coerceError(error).message}` };
   }
-  const source: ExportSource = {
-    ...kept,
-    listed: live.listed,
-    async isRecovered(day, left) {
-      const entry = live.listed(day);
-      if (entry == null) return false;
-      // Stars come back to it, and it will be final again.
-      if (!entry.final) return true;
-      const { recovered, previous } = await readHeader(live, day);
-      return recovered === true || (left !== null && previous !== left);
-    },
+  const isRecovered = async (day: Day, left: string | undefined): Promise<boolean> => {
+    const entry = live.listed(day);
+    if (entry == null) return false;
+    // Stars come back to it, and it will be final again.
+    if (!entry.final) return true;
+    const { recovered, previous } = await readHeader(live, day);
+    if (recovered === true) return true;
+    if (left !== undefined) return previous !== left;
+    const own = await readHeader(kept, day).catch(() => undefined);
+    const isMoved = own !== undefined && own.previous !== previous;
+    return isMoved && (await isRecovered(dayOf(startOfDay(day) - 1), undefined));
   };
-  return { source };
+  return { source: { ...kept, listed: live.listed, isRecovered } };
 }
 
 /** Every topic that the days' stars were published to, the oldest first, and our own; comma-separated. */

@@ -75,9 +75,9 @@ test("exports that were kept are held against the API's list: a final day does n
     },
   });
   const api = ["--api", service.url, "--key", "k", "--settle", "0", "--json"];
-  const found = async (changed: Partial<World>) => {
+  const found = async (changed: Partial<World>, ...more: string[]) => {
     writeExports({ ...world, ...changed }, live);
-    const result = await run("--mirror", served.url, "--export", kept, ...api);
+    const result = await run("--mirror", served.url, "--export", kept, ...api, ...more);
     const { mismatches, known } = result.json<{
       mismatches: Mismatch[];
       known: { kind: string; day: string }[];
@@ -105,6 +105,10 @@ test("exports that were kept are held against the API's list: a final day does n
   // It may where stars came back, and so may days that follow it; both are said.
   const rejoined = { status: 0, fields: [], known: [`chain ${firstDay}`, `chain ${second}`] };
   assert.deepEqual(await found({ recovered: [firstDay] }), rejoined);
+  // The day before, which is not judged, says why.
+  const alone = await found({ recovered: [firstDay] }, "--day", second);
+  assert.deepEqual(alone, { status: 0, fields: [], known: [`chain ${second}`] });
+  assert.equal((await found({ excludedOn }, "--day", second)).status, 1);
   isOpen = true;
   assert.deepEqual(await found({}), rejoined);
   isOpen = false;
