@@ -58,13 +58,15 @@ export async function loadWalletDays(
       with ordinality as key (wallet, day, not_before, n)
     cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
     order by n`);
-  return rows.map((row) => ({
-    ...row,
-    stars: (row.stars ?? []).map(({ id, at, type, target }) => ({
+  return rows.map(({ stars, seasonId, seasonThen, readAt }) => ({
+    stars: (stars ?? []).map(({ id, at, type, target }) => ({
       id,
       at,
       target: targetKey(type, target),
     })),
+    seasonId,
+    seasonThen,
+    readAt,
   }));
 }
 
