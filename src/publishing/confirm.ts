@@ -1,4 +1,3 @@
-import type { PendingQuery, Row } from "postgres";
 import { z } from "zod";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { FIRST_RUNNING_HASH, framingOf, linkOf } from "../ledger/running-hash.ts";
@@ -85,9 +84,12 @@ export async function readTopicOn(
   if (last === undefined) return [];
   const inspected = inspectMessages(messages, runningHash);
   const lastNs = String(parseTimestamp(last.consensusTimestamp));
-  const said = asJson(messages, inspected);
-  const call = sql`read_topic_on(${topicId}, ${after}, ${said}::text::json, ${last.sequenceNumber}, ${lastNs}, ${payer})`;
-  return verdictsOf(sql, call);
+  const verdicts = await runStatement(sql<Verdict[]>`
+    select star_id as "starId", verdict, sequence_number as "sequenceNumber", lag_ms as "lagMs", detail
+    from read_topic_on(${topicId}, ${after}, ${asJson(messages, inspected)}::text::json,
+      ${last.sequenceNumber}, ${lastNs}, ${payer})`);
+  if (tracing) await traceConfirmations(sql, tracing, verdicts);
+  return verdicts;
 }
 
 /** Compares one message, wherever the reading of its topic stands. */
@@ -95,17 +97,9 @@ export async function confirmMessage(
   sql: Sql,
   message: MirrorTopicMessage,
 ): Promise<readonly Verdict[]> {
-  return verdictsOf(
-    sql,
-    sql`confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`,
-  );
-}
-
-/** @param call a function of migrations/ that gives verdicts */
-async function verdictsOf(sql: Sql, call: PendingQuery<Row[]>): Promise<readonly Verdict[]> {
   const verdicts = await runStatement(sql<Verdict[]>`
     select star_id as "starId", verdict, sequence_number as "sequenceNumber", lag_ms as "lagMs", detail
-    from ${call}`);
+    from confirm_messages(${message.topicId}, ${asJson([message])}::text::json)`);
   if (tracing) await traceConfirmations(sql, tracing, verdicts);
   return verdicts;
 }

@@ -320,7 +320,7 @@ class Walk {
     const deferred = random.chance(0.5) ? [] : [{ collection: "A", serial: null, starId: null }];
     const isEnd = random.chance(0.4);
     const state = deferred.length > 0 ? "running" : "done";
-    const end = { state, nextTryAt: this.#now + 5_000 } as RunEnd;
+    const end = { state, nextTryAt: this.#now + 5_000, isCut: this.#now % 2 === 0 } as RunEnd;
     await this.#both(async (sql, journal) => {
       await findClaimsOn(sql);
       const known = this.#runs.get(journal);

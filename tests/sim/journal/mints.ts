@@ -91,15 +91,19 @@ export const mintStatements: readonly Statement[] = [
     name: "end pass",
     phrase: "update holdings_check_run set state =",
     run: (given, { tables }) => {
-      const [state, , nextTryAt, id, worker] = given as [
+      const [state, , nextTryAt, uncounted, id, worker] = given as [
         RunRow["state"],
         number | null,
+        number,
         number,
         string,
         string,
       ];
       const change = { state, nextTryAt, leaseOwner: null, leaseUntil: 0 };
-      return () => changeRun(tables, { id, worker }, change);
+      return () => {
+        const passes = (tables.runs.get(id)?.passes ?? 0) - uncounted;
+        return changeRun(tables, { id, worker }, { ...change, passes });
+      };
     },
   },
   {

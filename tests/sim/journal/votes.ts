@@ -35,16 +35,16 @@ export const voteStatements: readonly Statement[] = [
           const kept = keys[n] === null ? undefined : tables.keys.get(`${wallet}/${keys[n]}`);
           const target = tables.targets.get(`${type}/${ids[n]}`);
           return {
-            now: now(),
+            readAt: now(),
             wallet,
-            request_hash: kept?.requestHash ?? null,
+            requestHash: kept?.requestHash ?? null,
             reply: kept?.reply ?? null,
             found: target === undefined ? null : true,
-            event_kind: target?.eventKind ?? null,
-            ledger_id: target?.ledgerId ?? null,
-            season_id: tables.passInForce(wallet, now()),
+            eventKind: target?.eventKind ?? null,
+            ledgerId: target?.ledgerId ?? null,
+            seasonId: tables.passInForce(wallet, now()),
             used: last?.slot ?? null,
-            last_at: last?.at ?? null,
+            lastAt: last?.at ?? null,
           };
         });
     },
@@ -60,9 +60,9 @@ export const voteStatements: readonly Statement[] = [
           const then = instants[n] ?? 0;
           return {
             stars: stars?.map(dayStar) ?? null,
-            season_id: tables.passInForce(wallet, Math.max(now(), then)),
-            season_then: tables.passInForce(wallet, then),
-            now: now(),
+            seasonId: tables.passInForce(wallet, Math.max(now(), then)),
+            seasonThen: tables.passInForce(wallet, then),
+            readAt: now(),
           };
         });
     },
