@@ -172,7 +172,8 @@ function defaultEnd({
 
 /** Counts as Postgres does: a character has one or two of the units of `length`. */
 function isLonger(given: string, max: number): boolean {
-  return given.length > max && [...given].length > max;
+  // More units than that are too many whatever they are: none is looked at.
+  return given.length > 2 * max || (given.length > max && [...given].length > max);
 }
 
 /** Postgres holds no NUL, and JSON no half of a surrogate pair. */

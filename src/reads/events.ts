@@ -114,7 +114,7 @@ function columns(sql: Sql) {
   return sql`
     event.id, title, description, event_type as "eventType", is_forever_mint as "isForeverMint",
     source, starts_at as "startsAt", ends_at as "endsAt", host, location, image_url as "imageUrl",
-    url, created_at as "createdAt", coalesce(event_total.weight, 0) as "totalVotes"`;
+    url, coalesce(event_total.weight, 0) as "totalVotes", created_at as "createdAt"`;
 }
 
 function passing(sql: Sql, { status, now, ...filter }: EventFilter) {

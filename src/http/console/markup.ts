@@ -39,8 +39,9 @@ ${body}
 /**
  * How a column looks. Text is sentences: wide enough to be read where the table scrolls; whole is
  * never broken over lines, as names and instants; actions are buttons, which stay in sight where the
- * table scrolls. The heading of a column of buttons or check boxes is for screen readers alone. The title says what a row is about: its heading where rows become cards; without
- * one that is the first column.
+ * table scrolls. The heading of a column of buttons or check boxes is for screen readers alone. The
+ * title says what a row is about: its heading where rows become cards; without one that is the first
+ * column.
  */
 type Look =
   | "plain"

@@ -185,5 +185,6 @@ function projectsEndpoint({ sql }: EndpointDeps): Endpoint {
 
 /** A project as clients see it. */
 export function asProject(row: ProjectRow): z.output<typeof projectSchema> {
-  return withInstants(row);
+  const { createdAt, ...rest } = withInstants(row);
+  return { ...rest, createdAt };
 }

@@ -85,6 +85,7 @@ test("200: a project has exactly the fields of the contract", async () => {
       createdAt: "2026-10-03T00:00:00.000Z",
     },
   ]);
+  assert.deepEqual(Object.keys(projects[0] ?? {}), Object.keys(projectSchema.shape));
 });
 
 testBadValues(() => house, {

@@ -149,7 +149,7 @@ export function waitingTable(request: PageRequest, stars: readonly WaitingStar[]
       ["Why it waits", "text", (star) => reason(star, now)],
       ["Tries", "number", ({ tries }) => tries],
       [
-        "",
+        "Re-drive",
         "action",
         ({ id }) =>
           actionButton(request, {

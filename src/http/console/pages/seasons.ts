@@ -48,7 +48,7 @@ export function seasonsPage({ sql, patientSql }: PagesDeps): Page {
           ["Starts", "whole", ({ startsAt }) => instantText(startsAt)],
           ["Ends", "whole", ({ endsAt }) => instantText(endsAt)],
           [
-            "",
+            "Passes",
             "action",
             ({ id, name }) =>
               html`<a class="button small" href="/ops/premium?season=${id}" aria-label="Premium passes of ${name}">Passes</a>`,
