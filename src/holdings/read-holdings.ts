@@ -61,7 +61,7 @@ export function createHoldingsReader({
     const endsAt = performance.now() + deadlineMs;
     const limits = () => ({ deadlineMs: Math.max(1, endsAt - performance.now()) });
     const token = collection === "A" ? collectionA : collectionB;
-    const ask = (oneNode?: OneNode) => mirror.nft(token, serial, { ...limits(), oneNode });
+    const ask = (oneNode?: OneNode) => mirror.nft(token, serial, { oneNode, ...limits() });
     const isHeld = (nft: MirrorNft | null): nft is MirrorNft => {
       return nft !== null && !nft.deleted && nft.owner === wallet;
     };
@@ -70,7 +70,7 @@ export function createHoldingsReader({
     if (seen.changedAt === null || msOf(seen.changedAt) >= since) return true;
     // Asked before the NFT, and of the same node: what is read later is at least as new.
     const oneNode: OneNode = {};
-    const limited = { ...limits(), oneNode };
+    const limited = { oneNode, ...limits() };
     return !(await isBehind({ mirror, clock }, since, limited)) && isHeld(await ask(oneNode));
   };
 

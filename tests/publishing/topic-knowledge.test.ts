@@ -57,19 +57,20 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   await rig.sql`update journal_home set identity = 'the server it was copied from'`;
   const [row] = await rig.sql<{ now: string }[]>`select now_ms() as now`;
   const { context } = rig.publisher();
+  const { mirror } = context;
+  const { newestBlock, topicMessages } = mirror;
   const nodes: unknown[] = [];
-  const { readToEnd, mirror } = context;
-  const knowledge = started(forgetful, {
-    context: {
-      ...context,
-      readToEnd: (topicId, oneNode) => readToEnd(topicId, nodes[nodes.push(oneNode) - 1] as object),
-      mirror: {
-        ...mirror,
-        newestBlock: (limits) =>
-          mirror.newestBlock(nodes[nodes.push(limits?.oneNode) - 1] as object),
-      },
+  Object.assign(mirror, {
+    newestBlock: (...asked: Parameters<typeof newestBlock>) => {
+      nodes.push(asked[0]?.oneNode);
+      return newestBlock(...asked);
     },
-  });
+    topicMessages: (...asked: Parameters<typeof topicMessages>) => {
+      nodes.push(asked[2]?.oneNode);
+      return topicMessages(...asked);
+    },
+  } satisfies Partial<typeof mirror>);
+  const knowledge = started(forgetful, { context });
   await knowledge.check();
   assert.ok(Number(knowledge.of("event")?.since) >= Number(row?.now));
   rig.ledger.advance(60);
