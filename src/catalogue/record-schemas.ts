@@ -172,7 +172,7 @@ function defaultEnd({
 
 /** Counts as Postgres does: a character has one or two of the units of `length`. */
 function isLonger(given: string, max: number): boolean {
-  // More units than that are too many whatever they are: none is looked at.
+  // More units than that are always too many: none is looked at.
   return given.length > 2 * max || (given.length > max && [...given].length > max);
 }
 

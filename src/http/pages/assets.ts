@@ -59,7 +59,7 @@ async function bundleNow(): Promise<Texts> {
 
 /**
  * `/assets/…`. While a release is under way a page of one build may ask a process of another: that
- * answers with its own file of this kind, which nobody may keep under the other's name.
+ * answers with its own file of this kind, which must not be kept under the other's name.
  */
 export function serveAssets(app: Hono, { files }: Assets): void {
   const byKind = new Map([...files].map(([name, shown]) => [name.replace(HASH, "-*"), shown]));
