@@ -60,10 +60,11 @@ test("an account number larger than the ledger has is no account; the largest ma
   assert.equal((await send(service, "POST /voting/challenges", { json: largest })).status, 201);
 });
 
-test("several slow waits do not add up: a star is answered within 3 s, the rest within 2 s", async ({
-  service,
-  token,
-}) => {
+test("several slow waits do not add up: a star is answered within 3 s, the rest within 2 s", async () => {
+  // A service of its own: with another outbox the journal counts as another one, whose topics are
+  // read before the next star.
+  const service = await startService();
+  const token = await signIn(service, await newWallet(service));
   await cast(service, token, "event/meetup");
   // Each look-up takes 1.6 s, none of them too long by itself; a list needs two. A star needs
   // one, and then waits for a lock.
@@ -88,10 +89,7 @@ test("several slow waits do not add up: a star is answered within 3 s, the rest 
   ]);
   await holder`rollback`;
   holder.release();
-  await service.sql.unsafe(`
-    drop view session, outbox;
-    alter table session_kept rename to session;
-    alter table outbox_kept rename to outbox`);
+  await service.close();
   assert.equal(star.status, 503);
   assert.ok(star.ms > 2_900 && star.ms < 3_000 + SLACK_MS, `${star.ms} ms`);
   // The list's two look-ups together: 3.2 s, and then 200.
