@@ -4,7 +4,7 @@ import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/message.ts";
 import type { AuditState, Judge } from "./audit-state.ts";
 import { countWeight } from "./counters.ts";
-import { type DayBook, digestOf } from "./day-book.ts";
+import { type DayBook, isDigestOf } from "./day-book.ts";
 import { totalOf } from "./event-accounts.ts";
 import { placeOf } from "./judge-star.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
@@ -28,8 +28,7 @@ export async function matchMessage(
   { state, book, unpublished }: Matching,
   star: ExportStar,
 ): Promise<readonly Mismatch[]> {
-  const { state: published, topicId, sequenceNumber, ...seen } = star.publication;
-  const { consensusTimestamp, runningHash } = seen;
+  const { state: published, topicId, sequenceNumber, consensusTimestamp } = star.publication;
   if (published !== "published" || topicId === null || sequenceNumber === null) {
     unpublished.add(star.message);
     state.checked.pendingStars += 1;
@@ -56,14 +55,10 @@ export async function matchMessage(
     const expected = `message ${sequenceNumber} on ${topicId}`;
     return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
   }
-  const exported = digestOf({
-    bytes: Buffer.from(star.message),
-    consensusTimestamp: consensusTimestamp ?? "",
-    runningHash: runningHash ?? "",
-  });
-  if (exported === digest) return [];
+  if (isDigestOf(digest, star)) return [];
   const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
-  const differing = star.message === expected ? "another time or running hash" : star.message;
+  const differing =
+    star.message === expected ? "another time, running hash or transaction id" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
 

@@ -228,6 +228,51 @@ test("a removal that takes another weight than the rules, and one of what is sti
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
 });
 
+test("a removal that names another wallet as the NFT's new holder", async () => {
+  const world = truth();
+  const index = world.releases.findIndex(({ weight }) => weight === 1);
+  const release = world.releases[index] as ExportRelease;
+  const { serial, wallet, readAt } = release;
+  const history = world.nfts["0.0.5001"]?.get(serial) ?? [];
+  const owner = history.findLast(({ at }) => at <= Date.parse(readAt))?.receiver ?? "";
+  const named = async (change: Partial<ExportRelease>): Promise<readonly unknown[]> => {
+    world.releases[index] = { ...release, ...change };
+    const { mismatches } = await auditWorld(world);
+    return mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
+  };
+  assert.deepEqual(await named({ owner }), []);
+  const forged = [["removal", `its holder of ${readAt}`, `A ${serial} of 0.0.9`]];
+  assert.deepEqual(await named({ owner: "0.0.9" }), forged);
+  // A deleted collection names its last holders on.
+  assert.deepEqual(await named({ owner: wallet, deleted: true }), []);
+});
+
+test("a transaction id that is not its message's; a mirror node that leaves it out proves nothing", async () => {
+  const world = truth();
+  edit(
+    world,
+    () => true,
+    (star) => {
+      const transactionId = "0.0.7@1700000000.000000001";
+      return { ...star, publication: { ...star.publication, transactionId } };
+    },
+  );
+  const said = async (auditing: Auditing = {}): Promise<readonly unknown[]> => {
+    const { mismatches } = await auditWorld(world, auditing);
+    return mismatches.map(({ kind, starId, found }) => [kind, starId, found]);
+  };
+  const found = "another time, running hash or transaction id";
+  assert.deepEqual(await said(), [["message-differs", world.stars[0]?.id, found]]);
+  const onMirror: Auditing["onMirror"] = (mirror) => ({
+    ...mirror,
+    async topicMessages(topic, page) {
+      const read = await mirror.topicMessages(topic, page);
+      return { ...read, messages: read.messages.map((each) => ({ ...each, chunk: null })) };
+    },
+  });
+  assert.deepEqual(await said({ onMirror }), []);
+});
+
 test("a removal that stands in an export twice, or before the stars", async () => {
   const world = truth();
   const [release] = world.releases;
