@@ -115,6 +115,7 @@ export interface components {
       createdAt: string;
     };
     Token: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;
@@ -133,6 +134,7 @@ export interface components {
       votes30d: number;
     };
     Collection: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;

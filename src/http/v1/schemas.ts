@@ -77,11 +77,12 @@ export const eventDetailSchema = record(
 );
 
 const rank = z.int().min(1);
+const dayRank = rank.describe("By `totalVotes`, then `votes30d`, then the lower number of the id.");
 
 export const tokenSchema = record(
   "Token",
   {
-    rank,
+    rank: dayRank,
     id: text.describe("Ledger id, 0.0.n."),
     symbol: text,
     name: text,
@@ -109,7 +110,7 @@ export const tokenSchema = record(
 export const collectionSchema = record(
   "Collection",
   {
-    rank,
+    rank: dayRank,
     id: text.describe("Ledger id, 0.0.n."),
     name: text,
     imageUrl: url,
