@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../actors/day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/message.ts";
 import type { AuditState, Judge } from "./audit-state.ts";
@@ -56,7 +57,8 @@ export async function matchMessage(
     return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
   }
   if (isDigestOf(digest, star)) return [];
-  const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
+  const message = await messageAt(judge, topicId, sequenceNumber);
+  const expected = message === undefined ? "the message on the ledger" : textOf(message.bytes);
   const differing =
     star.message === expected ? "another time, running hash or transaction id" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
@@ -93,12 +95,14 @@ export async function leftOver(
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {
     for (const sequenceNumber of messages.keys()) {
-      const message = await textAt(judge, topic, sequenceNumber);
+      const read = await messageAt(judge, topic, sequenceNumber);
+      const message = read === undefined ? null : textOf(read.bytes);
       // A star whose message the service itself has not yet seen there.
       if (message !== null && unpublished.has(message)) continue;
-      const expected = `a star in the export of ${book.day}`;
       if (isWhole) {
-        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+        const expected = `a star in the export of ${book.day}`;
+        const none = read === undefined ? "none" : `none; ${read.payer} paid for the message`;
+        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: none, message });
         continue;
       }
       const doubt = `the export of ${book.day} is not final and lacks stars of its messages`;
@@ -111,13 +115,13 @@ export async function leftOver(
   return found;
 }
 
-/** Text of a message on the ledger, read again; null when there is none. */
-async function textAt(
+/** A message on the ledger, read again; undefined when there is none. */
+async function messageAt(
   { mirror }: Judge,
   topic: string,
   sequenceNumber: number,
-): Promise<string | null> {
+): Promise<MirrorTopicMessage | undefined> {
   const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
   const [first] = messages;
-  return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+  return first?.sequenceNumber === sequenceNumber ? first : undefined;
 }

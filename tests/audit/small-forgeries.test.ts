@@ -18,7 +18,7 @@ import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/e
 import { silentLogger } from "../../src/log.ts";
 import { type Auditing, auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
-import { KEYS, makeWorld, rechain, tell, type World } from "./world.ts";
+import { KEYS, makeWorld, PAYER, rechain, tell, type World } from "./world.ts";
 
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
 
@@ -271,6 +271,17 @@ test("a transaction id that is not its message's; a mirror node that leaves it o
     },
   });
   assert.deepEqual(await said({ onMirror }), []);
+});
+
+test("a message of no star, with the account that paid for it", async () => {
+  const world = truth();
+  const [star] = world.stars.splice(0, 1);
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  const noStar = mismatches.filter(({ kind }) => kind === "no-star");
+  assert.deepEqual(
+    noStar.map(({ sequenceNumber, found }) => [sequenceNumber, found]),
+    [[star?.publication.sequenceNumber, `none; ${PAYER} paid for the message`]],
+  );
 });
 
 test("a removal that stands in an export twice, or before the stars", async () => {
