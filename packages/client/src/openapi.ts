@@ -121,7 +121,7 @@ export interface components {
       location: string | null;
       imageUrl: string | null;
       url: string | null;
-      /** @description Weight of all its stars. */
+      /** @description Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold. */
       totalVotes: number;
       /** Format: date-time */
       createdAt: string;
@@ -147,7 +147,7 @@ export interface components {
       location: string | null;
       imageUrl: string | null;
       url: string | null;
-      /** @description Weight of all its stars. */
+      /** @description Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold. */
       totalVotes: number;
       /** Format: date-time */
       createdAt: string;
