@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { EventKind } from "../../actors/content.ts";
 import { type Day, dayOf } from "../../actors/day.ts";
 import { rulesOn } from "../../actors/rules.ts";
+import type { ExportStar } from "../journal/export-format.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import type { StarMessage } from "../publishing/message.ts";
 import type { Mismatch, Place } from "./report.ts";
@@ -101,15 +102,34 @@ export function enterMessage(book: DayBook, message: MirrorTopicMessage): void {
 }
 
 /** Stands for a message with all that the ledger says of it; 16 bytes, base64. */
-export function digestOf(
-  message: Pick<MirrorTopicMessage, "bytes" | "consensusTimestamp" | "runningHash">,
-): string {
+export function digestOf({
+  bytes,
+  consensusTimestamp,
+  runningHash,
+  chunk,
+}: Pick<MirrorTopicMessage, "bytes" | "consensusTimestamp" | "runningHash" | "chunk">): string {
+  const transaction = chunk === null ? "" : `${chunk.transactionId} `;
   return createHash("sha256")
-    .update(`${message.consensusTimestamp} ${message.runningHash} `)
-    .update(message.bytes)
+    .update(`${consensusTimestamp} ${runningHash} ${transaction}`)
+    .update(bytes)
     .digest()
     .subarray(0, 16)
     .toString("base64");
+}
+
+/** Whether a message is the one that an export says; its row may lack the transaction's id. */
+export function isDigestOf(
+  digest: string,
+  { message, publication }: Pick<ExportStar, "message" | "publication">,
+): boolean {
+  const { consensusTimestamp, runningHash, transactionId } = publication;
+  const said = {
+    bytes: Buffer.from(message),
+    consensusTimestamp: consensusTimestamp ?? "",
+    runningHash: runningHash ?? "",
+  };
+  const chunk = { transactionId: transactionId ?? "", number: 1, total: 1 };
+  return [chunk, null].some((each) => digestOf({ ...said, chunk: each }) === digest);
 }
 
 /** `type/id`, the id as it stands in the message. */

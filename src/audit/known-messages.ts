@@ -1,7 +1,7 @@
 import type { Day } from "../../actors/day.ts";
 import { type ExportConflict, type ExportLost, exportLine } from "../journal/export-format.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
-import { digestOf } from "./day-book.ts";
+import { digestOf, isDigestOf } from "./day-book.ts";
 import type { ExportSource } from "./export-source.ts";
 import type { KnownMatter } from "./report.ts";
 
@@ -10,8 +10,8 @@ export type KnownMessages = ReadonlyMap<string, ReadonlyMap<number, Apart>>;
 
 interface Apart {
   readonly matter: KnownMatter;
-  /** What the message must be; null where the export does not say. */
-  readonly digest: string | null;
+  /** Says what the message must be; null of a lost one. */
+  readonly conflict: ExportConflict | null;
 }
 
 /**
@@ -54,19 +54,14 @@ export async function exceptionLines(
 }
 
 function ofLost({ topicId: topic, sequenceNumber }: ExportLost, day: Day): Apart {
-  return { matter: { kind: "lost", topic, sequenceNumber, day }, digest: null };
+  return { matter: { kind: "lost", topic, sequenceNumber, day }, conflict: null };
 }
 
-function ofConflict({ id, conflictsWith, message, publication }: ExportConflict, day: Day): Apart {
-  const { topicId: topic, sequenceNumber, consensusTimestamp, runningHash } = publication;
-  return {
-    matter: { kind: "conflict", topic, sequenceNumber, day, starId: id, conflictsWith },
-    digest: digestOf({
-      bytes: Buffer.from(message),
-      consensusTimestamp: consensusTimestamp ?? "",
-      runningHash: runningHash ?? "",
-    }),
-  };
+function ofConflict(conflict: ExportConflict, day: Day): Apart {
+  const { id: starId, conflictsWith, publication } = conflict;
+  const { topicId: topic, sequenceNumber } = publication;
+  const matter = { kind: "conflict", topic, sequenceNumber, day, starId, conflictsWith } as const;
+  return { matter, conflict };
 }
 
 /** Why a message is no star of the journal; undefined where no export says so of these very bytes. */
@@ -76,5 +71,6 @@ export function knownMatter(
 ): KnownMatter | undefined {
   const apart = known.get(message.topicId)?.get(message.sequenceNumber);
   if (apart === undefined) return undefined;
-  return apart.digest === null || apart.digest === digestOf(message) ? apart.matter : undefined;
+  const isSaid = apart.conflict === null || isDigestOf(digestOf(message), apart.conflict);
+  return isSaid ? apart.matter : undefined;
 }

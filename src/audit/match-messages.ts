@@ -1,10 +1,11 @@
 import { DAY_MS } from "../../actors/day.ts";
 import type { ExportStar } from "../journal/export-format.ts";
+import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/message.ts";
 import type { AuditState, Judge } from "./audit-state.ts";
 import { countWeight } from "./counters.ts";
-import { type DayBook, digestOf } from "./day-book.ts";
+import { type DayBook, isDigestOf } from "./day-book.ts";
 import { totalOf } from "./event-accounts.ts";
 import { placeOf } from "./judge-star.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
@@ -28,8 +29,7 @@ export async function matchMessage(
   { state, book, unpublished }: Matching,
   star: ExportStar,
 ): Promise<readonly Mismatch[]> {
-  const { state: published, topicId, sequenceNumber, ...seen } = star.publication;
-  const { consensusTimestamp, runningHash } = seen;
+  const { state: published, topicId, sequenceNumber, consensusTimestamp } = star.publication;
   if (published !== "published" || topicId === null || sequenceNumber === null) {
     unpublished.add(star.message);
     state.checked.pendingStars += 1;
@@ -56,14 +56,11 @@ export async function matchMessage(
     const expected = `message ${sequenceNumber} on ${topicId}`;
     return [{ ...placeOf(star), kind: "no-message", expected, found: "none of this star's day" }];
   }
-  const exported = digestOf({
-    bytes: Buffer.from(star.message),
-    consensusTimestamp: consensusTimestamp ?? "",
-    runningHash: runningHash ?? "",
-  });
-  if (exported === digest) return [];
-  const expected = (await textAt(judge, topicId, sequenceNumber)) ?? "the message on the ledger";
-  const differing = star.message === expected ? "another time or running hash" : star.message;
+  if (isDigestOf(digest, star)) return [];
+  const message = await messageAt(judge, topicId, sequenceNumber);
+  const expected = message === undefined ? "the message on the ledger" : textOf(message.bytes);
+  const differing =
+    star.message === expected ? "another time, running hash or transaction id" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
 
@@ -98,12 +95,14 @@ export async function leftOver(
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {
     for (const sequenceNumber of messages.keys()) {
-      const message = await textAt(judge, topic, sequenceNumber);
+      const read = await messageAt(judge, topic, sequenceNumber);
+      const message = read === undefined ? null : textOf(read.bytes);
       // A star whose message the service itself has not yet seen there.
       if (message !== null && unpublished.has(message)) continue;
-      const expected = `a star in the export of ${book.day}`;
       if (isWhole) {
-        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: "none", message });
+        const expected = `a star in the export of ${book.day}`;
+        const none = read === undefined ? "none" : `none; ${read.payer} paid for the message`;
+        found.push({ kind: "no-star", topic, sequenceNumber, expected, found: none, message });
         continue;
       }
       const doubt = `the export of ${book.day} is not final and lacks stars of its messages`;
@@ -116,13 +115,13 @@ export async function leftOver(
   return found;
 }
 
-/** Text of a message on the ledger, read again; null when there is none. */
-async function textAt(
+/** A message on the ledger, read again; undefined when there is none. */
+async function messageAt(
   { mirror }: Judge,
   topic: string,
   sequenceNumber: number,
-): Promise<string | null> {
+): Promise<MirrorTopicMessage | undefined> {
   const { messages } = await mirror.topicMessages(topic, { afterSequence: sequenceNumber - 1 });
   const [first] = messages;
-  return first?.sequenceNumber === sequenceNumber ? textOf(first.bytes) : null;
+  return first?.sequenceNumber === sequenceNumber ? first : undefined;
 }

@@ -6,7 +6,7 @@ import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
 import { countExportedStar, type ReadSoFar } from "./judge-star.ts";
-import { heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
+import { heldAtAll, heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
@@ -84,8 +84,8 @@ export function judgeEnds(
 
 /**
  * Finds what is wrong with a release: it is dated into another day, or before its evidence; the wallet
- * held the NFT all the time in which it can have been looked at; or the spares to choose from are not
- * those that the wallet held.
+ * held the NFT all the time in which it can have been looked at, or who is named as its holder did not hold
+ * it then; or the spares to choose from are not those that the wallet held.
  *
  * @param ownerships null where they were read before the release
  * @param isExcluded whether the wallet's holdings may have been left unread
@@ -94,7 +94,7 @@ export function judgeRelease(
   release: ExportRelease,
   { day, ownerships, isExcluded }: { day: Day; ownerships: Ownerships | null; isExcluded: boolean },
 ): readonly Mismatch[] {
-  const { collection, serial, wallet, heldB, listedAt, readAt, releasedAt } = release;
+  const { collection, serial, wallet, owner, heldB, listedAt, readAt, releasedAt } = release;
   const [began, read, at] = [Date.parse(listedAt), Date.parse(readAt), Date.parse(releasedAt)];
   if (dayOf(at) !== day || Math.max(began, read) > at + LEAD_MS || at - began > DAY_MS) {
     const found = `listed ${listedAt}, read ${readAt}, released ${releasedAt}`;
@@ -102,9 +102,17 @@ export function judgeRelease(
   }
   if (ownerships === null || ownerships[collection].isPartial) return [];
   const wrong: Mismatch[] = [];
-  if (heldThroughout(ownerships[collection], release, { from: read - LAG_MS, to: read })) {
+  const lookedAt = { from: read - LAG_MS, to: read };
+  if (heldThroughout(ownerships[collection], release, lookedAt)) {
     const found = `${collection} ${serial} released`;
     wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
+  }
+  // A deleted collection names its last holders on.
+  if (owner !== null && !release.deleted) {
+    if (!heldAtAll(ownerships[collection], { wallet: owner, serial }, lookedAt)) {
+      const expected = `its holder of ${readAt}`;
+      wrong.push(removal(release, { expected, found: `${collection} ${serial} of ${owner}` }));
+    }
   }
   if (collection === "B") {
     const span = { from: began - LAG_MS, to: at + LEAD_MS };

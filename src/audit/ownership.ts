@@ -138,6 +138,16 @@ export function heldThroughout(
   return held.some((each) => each.serial === serial && each.from <= from && each.to > to);
 }
 
+/** Whether it held one serial at some instant of it. */
+export function heldAtAll(
+  { tenures }: Ownership,
+  { wallet, serial }: { readonly wallet: string; readonly serial: number },
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  const held = tenures.get(wallet) ?? [];
+  return held.some((each) => each.serial === serial && each.from <= to && each.to > from);
+}
+
 /** What a wallet held at one instant, ascending. */
 export function heldAt(ownership: Ownership, wallet: string, at: number): readonly number[] {
   return heldBetween(ownership, wallet, { from: at, to: at }).always;

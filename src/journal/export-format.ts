@@ -70,8 +70,8 @@ export const exportHeader = z.strictObject({
   /** The chain hash of the day before; `GENESIS` on the first; null while provisional. */
   previous: hash.nullable(),
   /**
-   * There on a day whose stars came back from the ledger after a loss, and whose final export of
-   * before was not kept: its hash is a new one, and the next day may follow the old one.
+   * There on a final day whose stars came back from the ledger after a loss, and whose final export
+   * of before was not kept: its hash is a new one, and the next day may follow the old one.
    */
   recovered: z.literal(true).optional(),
 });

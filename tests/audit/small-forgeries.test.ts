@@ -18,7 +18,7 @@ import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/e
 import { silentLogger } from "../../src/log.ts";
 import { type Auditing, auditWorld } from "./audit-world.ts";
 import { serveWorld } from "./serve-world.ts";
-import { KEYS, makeWorld, rechain, tell, type World } from "./world.ts";
+import { KEYS, makeWorld, PAYER, rechain, tell, type World } from "./world.ts";
 
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
 
@@ -226,6 +226,62 @@ test("a removal that takes another weight than the rules, and one of what is sti
   const now = () => Date.parse(release.readAt);
   const since = await auditWorld(other, { withApi: false, now });
   assert.ok(!since.mismatches.some((each) => each.found === `A ${release.serial} released`));
+});
+
+test("a removal that names another wallet as the NFT's new holder", async () => {
+  const world = truth();
+  const index = world.releases.findIndex(({ weight }) => weight === 1);
+  const release = world.releases[index] as ExportRelease;
+  const { serial, wallet, readAt } = release;
+  const history = world.nfts["0.0.5001"]?.get(serial) ?? [];
+  const owner = history.findLast(({ at }) => at <= Date.parse(readAt))?.receiver ?? "";
+  const named = async (change: Partial<ExportRelease>): Promise<readonly unknown[]> => {
+    world.releases[index] = { ...release, ...change };
+    const { mismatches } = await auditWorld(world);
+    return mismatches.map(({ kind, expected, found }) => [kind, expected, found]);
+  };
+  assert.deepEqual(await named({ owner }), []);
+  const forged = [["removal", `its holder of ${readAt}`, `A ${serial} of 0.0.9`]];
+  assert.deepEqual(await named({ owner: "0.0.9" }), forged);
+  // A deleted collection names its last holders on.
+  assert.deepEqual(await named({ owner: wallet, deleted: true }), []);
+});
+
+test("a transaction id that is not its message's; a mirror node that leaves it out proves nothing", async () => {
+  const world = truth();
+  edit(
+    world,
+    () => true,
+    (star) => {
+      const transactionId = "0.0.7@1700000000.000000001";
+      return { ...star, publication: { ...star.publication, transactionId } };
+    },
+  );
+  const said = async (auditing: Auditing = {}): Promise<readonly unknown[]> => {
+    const { mismatches } = await auditWorld(world, auditing);
+    return mismatches.map(({ kind, starId, found }) => [kind, starId, found]);
+  };
+  const found = "another time, running hash or transaction id";
+  assert.deepEqual(await said(), [["message-differs", world.stars[0]?.id, found]]);
+  const onMirror: Auditing["onMirror"] = (mirror) => ({
+    ...mirror,
+    async topicMessages(topic, page) {
+      const read = await mirror.topicMessages(topic, page);
+      return { ...read, messages: read.messages.map((each) => ({ ...each, chunk: null })) };
+    },
+  });
+  assert.deepEqual(await said({ onMirror }), []);
+});
+
+test("a message of no star, with the account that paid for it", async () => {
+  const world = truth();
+  const [star] = world.stars.splice(0, 1);
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  const noStar = mismatches.filter(({ kind }) => kind === "no-star");
+  assert.deepEqual(
+    noStar.map(({ sequenceNumber, found }) => [sequenceNumber, found]),
+    [[star?.publication.sequenceNumber, `none; ${PAYER} paid for the message`]],
+  );
 });
 
 test("a removal that stands in an export twice, or before the stars", async () => {

@@ -1,4 +1,5 @@
 import * as assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { test } from "uvu";
 import type { EventKind, TargetRecord } from "../../actors/content.ts";
@@ -23,6 +24,16 @@ const star = (target: TargetRecord): MessageStar => ({
   target,
   votingPower: 8,
   holdings: { collectionA: [3, 14], collectionB: [7] },
+});
+
+test("docs/verifying.md shows a message of each type", () => {
+  const page = readFileSync(new URL("../../docs/verifying.md", import.meta.url), "utf8");
+  const shown = page.split("\n").filter((line) => line.startsWith('{"type":'));
+  const named = { a: "collection_a", b: "collection_b" };
+  assert.deepEqual(
+    shown.map((line) => parseStarMessage(Buffer.from(line), named)?.type),
+    ["event_vote", "asset_vote"],
+  );
 });
 
 test("a text dated beyond the year 9999 is no star message", () => {

@@ -12,7 +12,7 @@ export interface paths {
     get: operations["readOpenApi"];
   };
   "/events": {
-    /** Approved events, soonest first. Without `status`, ended events are left out. */
+    /** Approved events, soonest first, then by id. Without `status`, ended events are left out. */
     get: operations["listEvents"];
   };
   "/events/{id}": {
@@ -32,7 +32,7 @@ export interface paths {
     get: operations["readLeaderboard"];
   };
   "/ecosystem": {
-    /** Approved ecosystem projects, newest first. */
+    /** Approved ecosystem projects, newest first, then by id. */
     get: operations["listProjects"];
   };
 }
@@ -121,7 +121,7 @@ export interface components {
       location: string | null;
       imageUrl: string | null;
       url: string | null;
-      /** @description Weight of all its stars. */
+      /** @description Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold. */
       totalVotes: number;
       /** Format: date-time */
       createdAt: string;
@@ -147,7 +147,7 @@ export interface components {
       location: string | null;
       imageUrl: string | null;
       url: string | null;
-      /** @description Weight of all its stars. */
+      /** @description Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold. */
       totalVotes: number;
       /** Format: date-time */
       createdAt: string;
@@ -165,6 +165,7 @@ export interface components {
       tokens: components["schemas"]["Token"][];
     };
     Token: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;
@@ -186,6 +187,7 @@ export interface components {
       collections: components["schemas"]["Collection"][];
     };
     Collection: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;

@@ -109,12 +109,13 @@ export interface components {
       location: string | null;
       imageUrl: string | null;
       url: string | null;
-      /** @description Weight of all its stars. */
+      /** @description Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold. */
       totalVotes: number;
       /** Format: date-time */
       createdAt: string;
     };
     Token: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;
@@ -133,6 +134,7 @@ export interface components {
       votes30d: number;
     };
     Collection: {
+      /** @description By `totalVotes`, then `votes30d`, then the lower number of the id. */
       rank: number;
       /** @description Ledger id, 0.0.n. */
       id: string;

@@ -45,7 +45,8 @@ function eventsEndpoint({ sql, eventSources }: EndpointDeps): Endpoint {
   return endpoint({
     path: "/events",
     name: "listEvents",
-    description: "Approved events, soonest first. Without `status`, ended events are left out.",
+    description:
+      "Approved events, soonest first, then by id. Without `status`, ended events are left out.",
     shows: ["event"],
     query: z.strictObject({
       status: choice([...eventStatuses, "all"]),
@@ -166,7 +167,7 @@ function projectsEndpoint({ sql }: EndpointDeps): Endpoint {
   return endpoint({
     path: "/ecosystem",
     name: "listProjects",
-    description: "Approved ecosystem projects, newest first.",
+    description: "Approved ecosystem projects, newest first, then by id.",
     shows: ["project"],
     query: z.strictObject({
       category: choice(categories),

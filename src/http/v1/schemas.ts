@@ -54,7 +54,9 @@ export const eventSchema = record(
     location: text.nullable(),
     imageUrl: url,
     url,
-    totalVotes: count.describe("Weight of all its stars."),
+    totalVotes: count.describe(
+      "Weight of all its stars; of a forever mint, without that of NFTs that their wallets no longer hold.",
+    ),
     createdAt: instant,
   },
   EVENT,
@@ -77,11 +79,12 @@ export const eventDetailSchema = record(
 );
 
 const rank = z.int().min(1);
+const dayRank = rank.describe("By `totalVotes`, then `votes30d`, then the lower number of the id.");
 
 export const tokenSchema = record(
   "Token",
   {
-    rank,
+    rank: dayRank,
     id: text.describe("Ledger id, 0.0.n."),
     symbol: text,
     name: text,
@@ -109,7 +112,7 @@ export const tokenSchema = record(
 export const collectionSchema = record(
   "Collection",
   {
-    rank,
+    rank: dayRank,
     id: text.describe("Ledger id, 0.0.n."),
     name: text,
     imageUrl: url,
@@ -199,8 +202,12 @@ export const page = {
     .boolean()
     .describe("Stop when false.")
     .meta({ examples: [false] }),
-  limit: z.int().meta({ examples: [20] }),
-  offset: z.int().meta({ examples: [0] }),
+  limit: z
+    .int()
+    .min(1)
+    .max(100)
+    .meta({ examples: [20] }),
+  offset: count.meta({ examples: [0] }),
 };
 
 export const errorSchema = record("Error", {

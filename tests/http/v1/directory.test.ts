@@ -192,6 +192,11 @@ test("200: the OpenAPI 3.1 document has the same endpoints and parameters, and t
   }
 });
 
+test("200: each number of the OpenAPI document begins somewhere, be it at zero", async () => {
+  const text = await (await open("/v1/openapi.json")).text();
+  assert.ok(!text.includes(String(Number.MIN_SAFE_INTEGER)));
+});
+
 test("200: every reference in the OpenAPI document leads somewhere, and nothing is left unreferenced", async () => {
   const document = await openApi();
   const text = JSON.stringify(document);
