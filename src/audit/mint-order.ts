@@ -109,7 +109,8 @@ export function judgeRelease(
   }
   // A deleted collection names its last holders on.
   if (owner !== null && !release.deleted) {
-    if (!heldAtAll(ownerships[collection], { wallet: owner, serial }, lookedAt)) {
+    const seen = { ...lookedAt, to: read + LEAD_MS };
+    if (!heldAtAll(ownerships[collection], { wallet: owner, serial }, seen)) {
       const expected = `its holder of ${readAt}`;
       wrong.push(removal(release, { expected, found: `${collection} ${serial} of ${owner}` }));
     }
