@@ -132,14 +132,16 @@ create index outbox_unpublished_by_topic on outbox (topic, star_id) where state 
 create unique index outbox_sequence on outbox (topic_id, sequence_number) where state = 'published';
 
 -- Whether messages of a project's stars bear a ledger id. In plpgsql a statement that does not get
--- here neither plans it nor waits for its tables.
+-- here neither plans it nor waits for its tables. Voters wait meanwhile, so each message is looked up by
+-- its star: of a plain join the planner makes a reading of every message there is.
 create function is_starred_as(of_project text, of_ledger_id text) returns boolean
 language plpgsql stable as $$
 begin
   return exists (
-    select from star join outbox on outbox.star_id = star.id
+    select from star
+    cross join lateral (select message from outbox where star_id = star.id limit 1) as sent
     where star.target_type = 'project' and star.target_id = of_project
-      and outbox.message::json ->> 'target_id' = of_ledger_id);
+      and sent.message::json ->> 'target_id' = of_ledger_id);
 end
 $$;
 

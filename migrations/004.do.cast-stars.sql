@@ -79,8 +79,9 @@ begin
       when slot > 1 and not exists (
         select from (
           -- In the order of one index: on an empty partition any index with the day seems as good,
-          -- and a plan made then would read the whole day for each star of the next one.
-          select slot, id, at from star where star.wallet = offered.wallet and star.day = offered.day
+          -- and a plan made then would read the whole day for each star of the next one. Of today, which
+          -- it is by now: a day known at the start leaves the journal's other months closed.
+          select slot, id, at from star where star.wallet = offered.wallet and star.day = today
           order by slot desc limit 1
         ) as latest
         where latest.slot = offered.slot - 1 and latest.id = offered.follows and latest.at < offered.at) then 'slot'

@@ -16,8 +16,10 @@ export const bounds = {
   /** After a lost answer: one look whether the commit happened, still within the 3 s. */
   lookUpDeadlineMs: 700,
   starDeadlineMs: 3_000,
-  /** A full page is 100 rows: 1,000 pages are 100,000 NFTs, more than a collection has. */
+  /** A full page is 100 rows: 1,000 pages are 100,000 NFTs, more than most collections have. */
   mirrorPagesMax: 1_000,
+  /** Of a collection that must be known whole: a million NFTs, burned ones included, in 20 minutes at 100 ms an answer. */
+  collectionPagesMax: 10_000,
   /** 100 messages of 1 KiB are a fifth. A hostile answer of 4 MiB takes a second to parse, for all voters. */
   mirrorBodyBytesMax: 1024 * 1024,
   /** Both collections of 60 stars: 600 stars a second at 100 ms an answer. */

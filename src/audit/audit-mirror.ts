@@ -1,3 +1,4 @@
+import { bounds } from "../bounds.ts";
 import { findBehind } from "../ledger/mirror/compare-nodes.ts";
 import { MirrorClient, type MirrorNode } from "../ledger/mirror/node.ts";
 import { type Logger, silentLogger } from "../log.ts";
@@ -7,8 +8,12 @@ export type AuditMirror = Pick<
   "account" | "close" | "nftOwners" | "nftTransactions" | "token" | "topic" | "topicMessages"
 >;
 
-/** No star waits for an audit, and public nodes have been out for minutes. */
-const PATIENCE = { attemptMs: 15_000, deadlineMs: 240_000 } as const;
+/** No star waits for an audit, which reads as much as the daily check; public nodes have been out for minutes. */
+const PATIENCE = {
+  attemptMs: 15_000,
+  deadlineMs: 240_000,
+  pagesMax: bounds.collectionPagesMax,
+} as const;
 /** A mistyped URL is reported soon. */
 const FIRST_ANSWER_MS = 5_000;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { dayOf, startOfDay } from "../../actors/day.ts";
+import { type Day, dayOf, startOfDay } from "../../actors/day.ts";
 import { coerceError } from "../errors.ts";
 import {
   type ExportFooter,
@@ -12,7 +12,7 @@ import {
   lineText,
 } from "../journal/export-format.ts";
 import { FooterCounts } from "../journal/write-export.ts";
-import { type ExportSource, ProvisionalChanged } from "./export-source.ts";
+import { type ExportSource, ProvisionalChanged, readHeader } from "./export-source.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
 /** The chain of day to day, as far as it has been followed. */
@@ -79,11 +79,19 @@ export async function* readExport(
   if (isAnother) yield { kind: "rejoined" };
   else for (const [named, found] of otherwise) yield broken(named, found);
   const isRecovered = recovered === true || isAnother;
-  if (expected !== null && previous !== null && previous !== expected) {
-    if (before?.isRecovered || isRecovered) yield { kind: "rejoined" };
+  if (before !== undefined && expected !== null && previous !== null && previous !== expected) {
+    if (before.isRecovered || isRecovered || (await cameBack(source, before.day, previous)))
+      yield { kind: "rejoined" };
     else yield broken(`header.previous ${expected}`, previous);
   }
   yield { kind: "chain", day, hash: footer.chain, isRecovered, excluded };
+}
+
+/** Whether stars came back to a day since an earlier audit judged it, and gave it this chain. */
+async function cameBack(source: ExportSource, day: Day, given: string): Promise<boolean> {
+  const { chain } = source.listed(day) ?? { chain: given };
+  if (chain !== given) return false;
+  return (await readHeader(source, day).catch(() => undefined))?.recovered === true;
 }
 
 function brokenOn(day: string) {

@@ -11,7 +11,7 @@ export interface EventNumbers {
   readonly isPartial: boolean;
   /** How often the daily check ended attributions; forever mints alone. */
   readonly releases: number;
-  /** Wallets whose base counts; forever mints alone. */
+  /** Wallets whose base counts; forever mints alone. Of claims so many are counted at most: `CLAIMS_COUNTED_MAX`. */
   readonly wallets: number;
   readonly countedA: number;
   readonly countedB: number;
@@ -49,6 +49,8 @@ export async function findEvents(
 
 /** Summing more than these for one page would be felt. */
 const STARS_SUMMED_MAX = 20_000;
+/** Of each kind: a mint keeps those of years. */
+export const CLAIMS_COUNTED_MAX = 20_000;
 
 /** Counts an event's actor, without folding it. */
 export async function eventNumbers(
@@ -63,14 +65,14 @@ export async function eventNumbers(
           select weight from star where day = ${day} and target_type = 'event' and target_id = ${event}
             and at >= ${startOfDay(day)} and at < ${endOfDay(day)}
           limit ${STARS_SUMMED_MAX}) as first`;
+  const claims = (collection: string) => sql`(select count(*) from (select from serial_claim
+    where event_id = ${event} and ${scope(sql, day)} and collection = ${collection}
+    order by serial limit ${CLAIMS_COUNTED_MAX}) as first)`;
   const [row] = await runStatement(
     sql<[Omit<EventNumbers, "isPartial">]>`
-      select coalesce(stars, 0) as stars, coalesce(weight, 0) as weight, coalesce(releases, 0) as releases, claimed.*
-      from (
-        select count(*) filter (where collection = 'base') as wallets,
-          count(*) filter (where collection = 'A') as "countedA", count(*) filter (where collection = 'B') as "countedB"
-        from serial_claim where event_id = ${event} and ${scope(sql, day)}) as claimed
-      left join (${total}) as total on true`,
+      select coalesce(stars, 0) as stars, coalesce(weight, 0) as weight, coalesce(releases, 0) as releases,
+        ${claims("base")} as wallets, ${claims("A")} as "countedA", ${claims("B")} as "countedB"
+      from (select) as one left join (${total}) as total on true`,
   );
   return { ...row, isPartial: day !== null && row.stars === STARS_SUMMED_MAX };
 }

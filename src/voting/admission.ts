@@ -2,7 +2,7 @@ import { type EventKind, type Target, targetOf } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
-import { type DayVersion, passInForce } from "../journal/load.ts";
+import { amongDays, type DayVersion, passInForce } from "../journal/load.ts";
 import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { approvedTarget, type TargetName } from "../reads/targets.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -67,6 +67,7 @@ export async function loadAdmissions(
   const wallets = queries.map(({ voter }) =>
     "token" in voter ? null : entityNumber(voter.wallet),
   );
+  const days = queries.map(({ day }) => day);
   const rows = await runStatement(sql<AdmissionRow[]>`
     select present.now as "readAt", voter.wallet, encode(kept.request_hash, 'hex') as "requestHash", kept.reply,
       target.found, target.event_kind as "eventKind", target.ledger_id as "ledgerId", ${passInForce(sql)} as "seasonId",
@@ -74,7 +75,7 @@ export async function loadAdmissions(
     from (select now_ms() as now offset 0) as present
     cross join unnest(${hashes}::text[], ${wallets}::bigint[],
         ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
-        ${queries.map(({ key }) => key)}::text[], ${queries.map(({ day }) => day)}::date[])
+        ${queries.map(({ key }) => key)}::text[], ${days}::date[])
       with ordinality as asked (hash, given, type, id, key, day, n)
     left join lateral (
       select session.wallet from session
@@ -85,6 +86,7 @@ export async function loadAdmissions(
     ) as voter
     left join lateral (
       select slot, at from star where star.wallet = voter.wallet and star.day = asked.day
+        and ${amongDays(sql, days)}
       order by slot desc limit 1
     ) as latest on true
     left join lateral (

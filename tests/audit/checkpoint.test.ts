@@ -76,6 +76,30 @@ test("an export that is not there yet when an audit leaves off is judged when it
   assert.deepEqual(essence(resumed), essence(await auditWorld(world)));
 });
 
+test("a day to which stars came back after it was judged is known to have another chain", async () => {
+  const world = truth();
+  const days = Array.from({ length: 3 }, (_, n) => dayOf(Date.parse(world.firstDay) + n * DAY_MS));
+  const [first = "", judged = "", next = ""] = days;
+  // The newest day that is there waits for the next audit.
+  const onExports = (exports: string) => {
+    for (const name of readdirSync(exports))
+      if (name > `${next}.ndjson`) rmSync(join(exports, name));
+  };
+  const found = async (changed: Partial<World>) => {
+    const stateFile = join(folder, "came-back");
+    rmSync(stateFile, { force: true });
+    assert.equal((await auditWorld(world, { onExports, stateFile })).ok, true);
+    const { ok, mismatches, known } = await auditWorld({ ...world, ...changed }, { stateFile });
+    return [ok, mismatches.map(({ kind, where }) => `${kind} ${where}`), known];
+  };
+  const known = [{ kind: "chain", topic: null, sequenceNumber: null, day: next }];
+  assert.deepEqual(await found({ recovered: [judged] }), [true, [], known]);
+  // Another chain for any other reason is what a kept state is there to find.
+  const changed = [false, [`export ${next}`], []];
+  assert.deepEqual(await found({ excludedOn: new Map([[judged, ["0.0.4711"]]]) }), changed);
+  assert.deepEqual(await found({ recovered: [first] }), changed);
+});
+
 test("a checkpoint made without rankings cannot judge the leaderboard, and says so", async () => {
   const world = truth();
   const stateFile = join(folder, "no-season");

@@ -194,6 +194,32 @@ test("an import that takes a ledger id while a star under it is being stored wai
   );
 });
 
+test("a ledger id that goes to another project costs the messages of the first one's stars, however many others there are", async ({
+  sql,
+  castOnProject,
+}) => {
+  await importCatalog(sql, projects("0.0.7", null), options);
+  assert.equal(await castOnProject("0.0.7"), "stored");
+  const others = 4_000;
+  const own = 200;
+  await sql`insert into star
+    select gen_random_uuid(), day, wallet + n, slot, at, target_type, target_id, is_forever_mint, voting_power,
+      weight, base, counted_a, bonus_b, held_a, held_b, claimed_a, claimed_b, holdings_read_at, allowance_limit
+    from star, generate_series(1, ${own - 1}::integer) as n`;
+  await sql`insert into outbox (star_id, topic, message)
+    select id, 'asset', '{"target_id":"0.0.7"}' from star on conflict do nothing`;
+  await sql`insert into outbox (star_id, topic, message)
+    select gen_random_uuid(), 'asset', '{"target_id":"0.0.9"}' from generate_series(1, ${others}::integer)`;
+  await sql`analyze star, outbox`;
+  const rows = await sql.begin(async (transaction) => {
+    await transaction`select is_starred_as('one', '0.0.8')`;
+    const [read] = await transaction<{ rows: number }[]>`
+      select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'outbox'`;
+    return read?.rows ?? 0;
+  });
+  assert.ok(rows >= own && rows < 2 * own, `${rows} messages read`);
+});
+
 test("many imports and stars at once: each event's stars are of its kind", async ({
   sql,
   cast,

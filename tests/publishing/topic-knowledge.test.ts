@@ -1,12 +1,17 @@
 /** When stars may be sent on a database that is a copy. Method: the real tables, a ledger in memory. */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import type { OneNode } from "../../src/ledger/mirror/limits.ts";
+import type { MirrorNode } from "../../src/ledger/mirror/node.ts";
 import { silentLogger } from "../../src/log.ts";
+import { createMetrics } from "../../src/metrics.ts";
 import { beginReading } from "../../src/publishing/confirm.ts";
 import { mayLackStars } from "../../src/publishing/journal-behind.ts";
+import { startPublisher } from "../../src/publishing/publisher.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { createEpochWitness, settleInWithoutStars } from "../../src/store/database-identity.ts";
 import { closeRedis, openRedis, readySoon } from "../../src/store/redis.ts";
+import { until } from "../support/processes.ts";
 import { testRedis } from "../support/redis.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
 import { SLACK_MS } from "../support/slack.ts";
@@ -52,24 +57,31 @@ test("nothing may be sent before the topics were read, and then everything", asy
   assert.deepEqual([knowledge.of("event")?.since, knowledge.of("asset")?.since], [0, 0]);
 });
 
+type Asked = Pick<MirrorNode, "newestBlock" | "topicMessages">;
+
+/** Of which node each block and each page of a topic is asked from here on; undefined where any will do. */
+function nodesAsked(mirror: Asked): readonly (OneNode | undefined)[] {
+  const { newestBlock, topicMessages } = mirror;
+  const nodes: (OneNode | undefined)[] = [];
+  Object.assign(mirror, {
+    newestBlock: (...asked) => {
+      nodes.push(asked[0]?.oneNode);
+      return newestBlock(...asked);
+    },
+    topicMessages: (...asked) => {
+      nodes.push(asked[2]?.oneNode);
+      return topicMessages(...asked);
+    },
+  } satisfies Asked);
+  return nodes;
+}
+
 test("on a copy, what was accepted before waits until all that was on its way has landed or expired", async () => {
   await started().check();
   await rig.sql`update journal_home set identity = 'the server it was copied from'`;
   const [row] = await rig.sql<{ now: string }[]>`select now_ms() as now`;
   const { context } = rig.publisher();
-  const { mirror } = context;
-  const { newestBlock, topicMessages } = mirror;
-  const nodes: unknown[] = [];
-  Object.assign(mirror, {
-    newestBlock: (...asked: Parameters<typeof newestBlock>) => {
-      nodes.push(asked[0]?.oneNode);
-      return newestBlock(...asked);
-    },
-    topicMessages: (...asked: Parameters<typeof topicMessages>) => {
-      nodes.push(asked[2]?.oneNode);
-      return topicMessages(...asked);
-    },
-  } satisfies Partial<typeof mirror>);
+  const nodes = nodesAsked(context.mirror);
   const knowledge = started(forgetful, { context });
   await knowledge.check();
   assert.ok(Number(knowledge.of("event")?.since) >= Number(row?.now));
@@ -82,6 +94,31 @@ test("on a copy, what was accepted before waits until all that was on its way ha
   // The topics end where the node ends that has come so far.
   const [block, ...topics] = nodes.slice(-3);
   assert.ok(block !== undefined && topics.every((node) => node === block));
+});
+
+test("a publisher reads the topics to the end that the node has which gave the block", async () => {
+  await started().check();
+  await rig.sql`update journal_home set identity = 'the server it was copied from'`;
+  const { clock } = rig.publisher();
+  const mirror = rig.ledger.mirror();
+  const nodes = nodesAsked(mirror);
+  const publisher = await startPublisher({
+    ...{ sql: rig.sql, witness: forgetful, topics: TOPICS, mirror, clock },
+    ...{ topic: rig.ledger.topic(), log: silentLogger, metrics: createMetrics() },
+    queue: { onWake: () => undefined },
+  });
+  try {
+    await until("the copy has settled in", async () => {
+      rig.ledger.advance(60);
+      const [home] = await rig.sql`select identity from journal_home`;
+      return home?.identity === rig.database.identity;
+    });
+    const block = nodes.findLast((node) => node !== undefined);
+    // The block, and both topics.
+    assert.equal(nodes.filter((node) => node === block).length, 3);
+  } finally {
+    await publisher.close();
+  }
 });
 
 test("on a copy, a worker whose clock is ten minutes behind waits as long", async () => {

@@ -6,11 +6,19 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { dayOf } from "../../actors/day.ts";
+import { loadWalletDays } from "../../src/journal/load.ts";
+import { type CommitOutcome, sendBatch } from "../../src/journal/send-batch.ts";
 import { lastFindings } from "../../src/publishing/reconciliation-findings.ts";
 import { readOperatorLog } from "../../src/store/operator-log.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { loadAdmissions } from "../../src/voting/admission.ts";
-import { type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
+import {
+  decidedStar,
+  type Engine,
+  seedDirectory,
+  startEngine,
+  verdictOf,
+} from "../support/engine.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 interface Context {
@@ -53,6 +61,41 @@ test("an admission is planned once per connection, however few are asked at once
     where statement like '%token_hash%' and statement not like '%pg_prepared_statements%'`;
   await writer.end();
   assert.deepEqual([...plans], [{ once: asked, anew: 0 }]);
+});
+
+test("of the journal's months a star opens that of its day alone, however many there are", async ({
+  database,
+  engine: { clock },
+  admin,
+}) => {
+  await admin`select ensure_star_partition(utc_day(now_ms()) - 31 * back) from generate_series(1, 12) as back`;
+  const writer = openPostgres(database.url, { connections: 1, writer: true });
+  const lookUp = async (sql: Sql): Promise<void> => {
+    const [wallet, now] = ["0.0.777", clock.now()];
+    const target = { type: "token" as const, id: "0.0.9001" };
+    await loadAdmissions(sql, clock, [{ voter: { wallet }, target, key: null, day: dayOf(now) }]);
+    await loadWalletDays(sql, [{ wallet, day: dayOf(now), notBefore: now }]);
+    const outcome = await new Promise<CommitOutcome>((resolve, reject) => {
+      const decided = decidedStar({ wallet, now, slot: 2 });
+      const answerBy = performance.now() + 1_000;
+      void sendBatch({ sql, now: clock.now }, [{ decided, answerBy, resolve, reject }]);
+    });
+    // It follows none: its slot was looked at, and nothing is stored.
+    assert.deepEqual(outcome, { kind: "returned", reason: "slot" });
+  };
+  // Planning opens all of them, once per connection.
+  await lookUp(writer);
+  await writer.begin(async (transaction) => {
+    await lookUp(transaction as unknown as Sql);
+    const opened = await transaction`
+      select distinct inhparent::regclass::text as parent, indrelid::regclass::text as month
+      from pg_locks join pg_index on indexrelid = relation join pg_inherits on inhrelid = indrelid
+      where pid = pg_backend_pid()`;
+    const [{ month }] = await transaction<[{ month: string }]>`
+      select to_char(utc_day(now_ms()), '"star_"YYYY_MM') as month`;
+    assert.deepEqual([...opened], [{ parent: "star", month }]);
+  });
+  await writer.end();
 });
 
 const TARGETS = [

@@ -57,7 +57,7 @@ function eventsEndpoint({ sql, eventSources }: EndpointDeps): Endpoint {
     }),
     response: record("EventPage", { events: z.array(eventSchema), ...page }),
     async answer(given, now) {
-      const { events, total, until } = await listEvents(sql, { ...given, now });
+      const { events, total, until } = await listEvents(sql, { now, ...given });
       const shown = events.map((row) => asEvent(row, now));
       return { body: { events: shown, ...pageOf(given, events, total) }, until };
     },
@@ -177,7 +177,7 @@ function projectsEndpoint({ sql }: EndpointDeps): Endpoint {
     }),
     response: record("ProjectPage", { projects: z.array(projectSchema), ...page }),
     async answer(given, now) {
-      const { projects, total } = await listProjects(sql, { ...given, now });
+      const { projects, total } = await listProjects(sql, { now, ...given });
       const body = { projects: projects.map(asProject), ...pageOf(given, projects, total) };
       return { body, until: nextHour(now) };
     },

@@ -8,6 +8,8 @@ export interface ReadLimits {
   readonly deadlineMs?: number | undefined;
   /** For one request of it; default all the time there is, shared with the nodes that may still answer. */
   readonly attemptMs?: number | undefined;
+  /** Most pages of a list; default 1,000. */
+  readonly pagesMax?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Work that must not stand before a star: it gets the smaller share of the connections, and

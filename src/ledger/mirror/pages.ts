@@ -36,9 +36,10 @@ export async function* walkPages<P extends Page, R>(
   { path, query, rows, ...page }: PagedList<P, R>,
   limits: ReadLimits,
 ): AsyncGenerator<readonly R[], void, undefined> {
+  const { pagesMax = bounds.mirrorPagesMax } = limits;
   const seen = new Set<string>();
   for (let target: string | undefined = `${path}?${query}`; target !== undefined; ) {
-    if (seen.size === bounds.mirrorPagesMax) throw endless(path);
+    if (seen.size === pagesMax) throw endless(path, pagesMax);
     seen.add(target);
     const asked: Asked<P> = { target, ...page };
     // Rows of a node that lies about its links are not worth having.
@@ -71,6 +72,6 @@ export function followLink(
 }
 
 /** The error of a list with more pages than any has. */
-export function endless(path: string): MirrorError {
-  return new MirrorError("pages", `${path}: does not end within ${bounds.mirrorPagesMax} pages`);
+export function endless(path: string, pagesMax: number): MirrorError {
+  return new MirrorError("pages", `${path}: does not end within ${pagesMax} pages`);
 }

@@ -84,7 +84,7 @@ async function readSerials(
   let unfinished = 0;
 
   const readFrom = async (target: string): Promise<void> => {
-    if (seen.size === bounds.mirrorPagesMax) throw endless(path);
+    if (seen.size === bounds.mirrorPagesMax) throw endless(path, bounds.mirrorPagesMax);
     seen.add(target);
     const check = (read: NftsPage): void => void followLink(path, read, seen);
     const asked = { target, schema: nftsSchema };

@@ -1,4 +1,5 @@
 import { bulkhead } from "cockatiel";
+import { bounds } from "../../bounds.ts";
 import type { Clock } from "../../clock.ts";
 import type { Collection, Observation } from "../../journal/mint-end.ts";
 import { MirrorError } from "../../ledger/mirror/error.ts";
@@ -104,7 +105,8 @@ async function readCollection(
   const startedAt = clock.now();
   const seen = new Map<number, Observation>();
   try {
-    for await (const page of mirror.nftOwners(collections[collection], limitsOf(deps))) {
+    const limits = { ...limitsOf(deps), pagesMax: bounds.collectionPagesMax };
+    for await (const page of mirror.nftOwners(collections[collection], limits)) {
       for (const { serial, owner, deleted } of page) seen.set(serial, { owner, deleted });
       await failpoint?.("forever.page");
     }

@@ -649,6 +649,21 @@ test("a day of very many stars says that it has at least those that were counted
   assert.match(text, /<dt>Weight<\/dt><dd>at least 20,000</);
 });
 
+test("a mint of very many wallets says that it has at least those that were counted", async ({
+  operator,
+  service,
+}) => {
+  await service.sql`
+    insert into serial_claim (event_id, collection, serial, wallet, star_id)
+    select 'vast', collection, n, n, gen_random_uuid()
+    from generate_series(1, 20001) n, unnest(array['base', 'A']) as collection`;
+  const { status, text } = await operator.get("/ops/actors/forever-mint/vast");
+  assert.equal(status, 200);
+  assert.match(text, /<dt>Wallets that count<\/dt><dd>at least 20,000, 1 each</);
+  assert.match(text, /<dt>Collection A<\/dt><dd>at least 20,000 NFTs have counted, 1 each</);
+  assert.match(text, /<dt>Collection B<\/dt><dd>0 NFTs have counted, 5 each</);
+});
+
 test("a list of events reads the last star of a day, however many the day has", async ({
   service,
 }) => {

@@ -5,6 +5,8 @@
  */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import { openAuditMirror } from "../../../src/audit/audit-mirror.ts";
+import { bounds } from "../../../src/bounds.ts";
 import { table } from "../../../src/cli/output.ts";
 import { compareMint } from "../../../src/journal/fold-mint.ts";
 import { MirrorError } from "../../../src/ledger/mirror/error.ts";
@@ -14,6 +16,7 @@ import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { createHoldingsCheck } from "../../../src/upkeep/holdings-check/check.ts";
 import { listMints } from "../../../src/upkeep/holdings-check/claims.ts";
 import { reportRun } from "../../../src/upkeep/holdings-check/progress.ts";
+import { readCollections } from "../../../src/upkeep/holdings-check/readings.ts";
 import { mirrorStub, nftRow, type Reply, sendJson } from "../../ledger/mirror/stub.ts";
 import { decidedStar, type Engine, seedDirectory, startEngine } from "../../support/engine.ts";
 import { testDatabase } from "../../support/postgres.ts";
@@ -120,6 +123,37 @@ test("10,000 serials that did not move are checked on three mints with at most 1
   await stub.close();
   await engine.close();
   await database.close();
+});
+
+test("a collection of more than 100,000 NFTs is read whole, by the check and by an audit", async () => {
+  // As many pages, if not as many NFTs on each.
+  const last = bounds.mirrorPagesMax + 1;
+  const stub = await mirrorStub((response, path) => {
+    const { pathname, searchParams } = new URL(path, "http://stub");
+    const serial = 1 + Number(searchParams.get("serialnumber")?.replace("gt:", "") ?? 0);
+    const next =
+      serial === last ? null : `${pathname}?limit=100&order=asc&serialnumber=gt:${serial}`;
+    sendJson(response, 200, { nfts: [nftRow(serial)], links: { next } });
+  });
+  const options = { urls: [stub.url], log: silentLogger };
+  const mirrors = [
+    new MirrorClient(options),
+    openAuditMirror({ ...options, requestsPerSecond: Number.POSITIVE_INFINITY }),
+  ] as const;
+  const [mirror, auditing] = mirrors;
+  const { signal } = new AbortController();
+  const deps = { mirror, clock: { now: Date.now }, collections, signal };
+  try {
+    const { A } = (await readCollections(deps, new Set(["A"]))).of;
+    assert.ok(A !== null && "seen" in A, JSON.stringify(A));
+    assert.equal(A.seen.size, last);
+    let rows = 0;
+    for await (const page of auditing.nftOwners(collections.A)) rows += page.length;
+    assert.equal(rows, last);
+  } finally {
+    for (const each of mirrors) await each.close();
+    await stub.close();
+  }
 });
 
 test("a run of 400,000 releases ends within a worker's statements, and its report has them all", async () => {

@@ -4,6 +4,7 @@ import { formatActorName } from "../../../hosting/actor-name.ts";
 import { entityId } from "../../../ledger/entity-id.ts";
 import {
   type AfterHappening,
+  CLAIMS_COUNTED_MAX,
   type CountedNft,
   type EventHappening,
   type EventNumbers,
@@ -82,14 +83,16 @@ function inWords(name: EventName, numbers: EventNumbers, title: string): readonl
   const { stars, weight, wallets, countedA, countedB, isPartial } = numbers;
   const isDay = name.type === "event-day";
   const some = isPartial ? "at least " : "";
+  const claims = (count: number): string =>
+    `${count < CLAIMS_COUNTED_MAX ? "" : "at least "}${number(count)}`;
   const counted = (count: number): string =>
-    `${number(count)} ${count === 1 ? "NFT has" : "NFTs have"} counted`;
+    `${claims(count)} ${count === 1 ? "NFT has" : "NFTs have"} counted`;
   return [
     ["Event", html`${title} <span class="code quiet">${name.event}</span>`],
     isDay ? ["UTC day", name.day] : ["Ends", "never: it is a forever mint"],
     ["Stars", `${some}${number(stars)}`],
     ["Weight", `${some}${number(weight)}`],
-    ["Wallets that count", isDay ? null : `${number(wallets)}, 1 each`],
+    ["Wallets that count", isDay ? null : `${claims(wallets)}, 1 each`],
     ["Collection A", `${counted(countedA)}, 1 each`],
     ["Collection B", `${counted(countedB)}, 5 each`],
     [
