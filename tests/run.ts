@@ -14,9 +14,9 @@ import {
   giveWay,
   isAlone,
   runTestProcess,
+  secondsOf,
   type TestFile,
   type TestProcess,
-  timeoutOf,
 } from "./support/test-process.ts";
 
 /**
@@ -27,11 +27,12 @@ import {
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
  * CPU goes into loading the service; the others have one of their own. As many processes as this
- * machine has cores run side by side, and as many again start while the cores are idle, for they
- * wait half of their time: more would not end sooner, and would miss deadlines of the product. They
- * share one Postgres, in which each file makes databases of its own, and which the cores serve before
- * them. `--check` runs `npm run check` beside them. A file that failed for
- * want of time runs once more when the others are over, and that result counts; its line says so.
+ * machine has cores run side by side. For each of them three more start, one at a time, while the
+ * cores are idle, for most wait two thirds of their time; while the cores are busy none starts, for
+ * it would miss deadlines of the product. They share one Postgres, in which each file makes databases
+ * of its own, and which the cores serve before them. `--check` runs `npm run check` beside them. A
+ * file that failed for want of time runs once more when the others are over, and that result counts;
+ * its line says so.
  * Exit status 0 only when something passed, nothing failed and no process was left behind.
  */
 
@@ -44,7 +45,9 @@ const LATE_MAX = 5;
 const TOGETHER = 10;
 /** So much of all cores must have been idle for so long before a process more starts. */
 const IDLE_SHARE = 0.2;
-const IDLE_FOR_MS = 1_000;
+const IDLE_FOR_MS = 500;
+/** So many processes more for each that runs in any case. */
+const WHILE_IDLE = 3;
 /** Folders whose files have a process each: they are about processes, or fail on purpose. */
 const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures/runner/"];
 
@@ -155,16 +158,11 @@ function shareProcesses(files: readonly TestFile[]): readonly (readonly TestFile
   return processes;
 }
 
-/**
- * Files that ask for more time start first, then the processes of most files, so that none of them
- * runs alone at the end.
- */
+/** What may take longest starts first, so that none of it runs alone at the end. */
 function longestFirst(
   processes: readonly (readonly TestFile[])[],
 ): readonly (readonly TestFile[])[] {
-  const asked = ([first]: readonly TestFile[]): number =>
-    first === undefined ? 0 : (timeoutOf(first) ?? 0);
-  return [...processes].sort((a, b) => asked(b) - asked(a) || b.length - a.length);
+  return [...processes].sort((a, b) => secondsOf(b) - secondsOf(a));
 }
 
 async function runAll(
@@ -187,7 +185,7 @@ async function runAll(
   };
   const atOnce = Array.from({ length: jobs }, () => work(async () => undefined));
   const idle = idleCores(() => waiting.length === 0 || stop.aborted);
-  const whileIdle = Array.from({ length: jobs > 1 ? jobs : 0 }, () => work(idle));
+  const whileIdle = Array.from({ length: jobs > 1 ? WHILE_IDLE * jobs : 0 }, () => work(idle));
   await Promise.all([...atOnce, ...whileIdle]);
   if (stop.aborted && processes.length > 0)
     print(`interrupted; ${waiting.flatMap(({ files }) => files).length} files did not run`);

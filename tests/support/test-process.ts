@@ -105,7 +105,7 @@ async function runProcess(given: TestProcess, env: Environment, stop: AbortSigna
   });
   giveWay(child.pid);
   const parts = collectParts(child.stdout, child.stderr);
-  const seconds = given.files.reduce((sum, file) => sum + (timeoutOf(file) ?? TIMEOUT_SECONDS), 0);
+  const seconds = secondsOf(given.files);
   let cut: string | undefined;
   const end = (why: string): void => {
     cut ??= why;
@@ -172,8 +172,13 @@ function judge(
   return { passed, failed, skipped, complaint };
 }
 
+/** The seconds in which files that run one after another have to end. */
+export function secondsOf(files: readonly TestFile[]): number {
+  return files.reduce((sum, file) => sum + (timeoutOf(file) ?? TIMEOUT_SECONDS), 0);
+}
+
 /** The seconds that a file asks for; undefined where it asks for none. */
-export function timeoutOf(file: TestFile): number | undefined {
+function timeoutOf(file: TestFile): number | undefined {
   const asked = TIMEOUT_LINE.exec(headOf(file));
   return asked === null ? undefined : Number(asked[1]);
 }
