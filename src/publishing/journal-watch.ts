@@ -76,9 +76,9 @@ export function watchJournal(parts: JournalWatchParts) {
     isRead = isWhole && replacedBefore === timesReplaced;
     if (isRead) looking.wake();
   };
-  const judge = (lost: number): JournalState => {
+  const judge = (lost: number, wasRead: boolean): JournalState => {
     if (lost > 0) return "behind";
-    return isRead || performance.now() - unreadSince >= patienceMs ? "ok" : "unread";
+    return wasRead || performance.now() - unreadSince >= patienceMs ? "ok" : "unread";
   };
   const look = async (): Promise<void> => {
     const lostBefore = connectionsLost;
@@ -92,15 +92,16 @@ export function watchJournal(parts: JournalWatchParts) {
     }
     database = { identity: seen.identity, epoch: seen.epoch };
     if (!isRead) void read();
-    const lost = await countLost(sql);
+    // A reading that ends during the count may have found what the count lacks; it wakes the next look.
+    const [wasRead, lost] = [isRead, await countLost(sql)];
     // Another server may have answered than the next star will meet: `lookAgain` has asked for one more look.
     if (lostBefore !== connectionsLost) return;
     if (state === "behind" && lost === 0) parts.onCaughtUp?.();
     const before = state;
-    state = judge(lost);
+    state = judge(lost, wasRead);
     if (state !== "unread") resolveFirst();
     if (state === "behind" && before !== "behind") log.error({ lost }, BEHIND);
-    const alarms = alarmsOf(lost, !isRead && state === "ok");
+    const alarms = alarmsOf(lost, !wasRead && state === "ok");
     await reportAlarms(sql, worker, [...alarms, ...contradiction.raised()]);
   };
   const looking = every(lookEveryMs, look, {

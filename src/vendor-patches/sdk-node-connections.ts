@@ -1,9 +1,10 @@
 /** What of the SDK's client holds the connections. */
 interface NetworkClient<Account> {
+  /** Internal to the SDK. */
+  readonly _network: { getNode(): { isHealthy(): boolean } };
   /** Account by address. */
   readonly network: Record<string, Account>;
   setNetwork(network: Record<string, Account>): unknown;
-  setNodeMaxBackoff(milliseconds: number): unknown;
   setGrpcDeadline(milliseconds: number | undefined): unknown;
   close(): void;
 }
@@ -13,9 +14,10 @@ const RENEW_EVERY_MS = 1_000;
 
 /**
  * Changes three behaviours of the client of `@hashgraph/sdk` 2.81.0. Two would keep publishing
- * down long after an outage: for 16 s to an hour the client leaves out a node that failed, and
- * gRPC waits up to two minutes between attempts to connect, and without end on a connection that
- * was cut silently. The third costs memory (fixed in 2.87): a call's deadline timer runs on after
+ * down long after an outage: for 16 s to an hour the client leaves out a node that failed (and every
+ * node, when the machine's clock is set back, until it shows again the time at which the node was
+ * made), and gRPC waits up to two minutes between attempts to connect, and without end on a
+ * connection that was cut silently. The third costs memory (fixed in 2.87): a call's deadline timer runs on after
  * the answer and holds request and answer, some thousand of them at full speed. Every caller here
  * has a deadline of its own, which ends with the call.
  */
@@ -23,8 +25,8 @@ export function holdNodeConnections<Account extends { toString(): string }>(
   client: NetworkClient<Account>,
 ) {
   const renewedAt = new Map<string, number>();
-  const neverRest = (): void => void client.setNodeMaxBackoff(0);
-  neverRest();
+  // Of its class. The SDK cannot close what it leaves out, so that renewing would throw.
+  Object.getPrototypeOf(client._network.getNode()).isHealthy = () => true;
   client.setGrpcDeadline(undefined);
   return {
     /** The account ids of the network's consensus nodes, each once. */
@@ -38,7 +40,6 @@ export function holdNodeConnections<Account extends { toString(): string }>(
       const others = Object.entries(all).filter(([, account]) => String(account) !== node);
       client.setNetwork(Object.fromEntries(others));
       client.setNetwork(all);
-      neverRest();
     },
     close: (): void => client.close(),
   };

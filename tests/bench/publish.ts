@@ -185,6 +185,7 @@ async function backlog(bench: Bench, scene: Scene, load: Load): Promise<void> {
   const rate = load.backlog / seconds();
   const cpuMs = ((await cpuUsOf(workers)) - before) / 1_000 / load.backlog;
   const postgresMs = (postgresUs(bench) - postgresBefore) / 1_000 / load.backlog;
+  figures.add(`${name} stars`, load.backlog);
   figures.add(`${name} drain s`, seconds());
   figures.add(`${name} /s`, rate);
   figures.add(`${name} CPU ms`, cpuMs);
@@ -274,7 +275,7 @@ async function untilPublished(sql: Sql, least: number): Promise<number> {
 
 export function showPublish(figures: Figures): string {
   const lag = ["p50 ms", "p99 ms", "max ms"];
-  const speed = ["/s", "drain s", "CPU ms", "Postgres ms"];
+  const speed = ["stars", "/s", "drain s", "CPU ms", "Postgres ms"];
   const memory = ["MiB", "KiB per 1,000"];
   const cell = (name: string): string => show(spreadOf(figures.of(name)));
   return [
@@ -283,7 +284,7 @@ export function showPublish(figures: Figures): string {
       [["one worker", ...lag.map((each) => cell(`paced ${each}`))]],
     ),
     table(
-      ["backlog of 10,000", ...speed],
+      ["backlog by workers", ...speed],
       ["one", "two"].map((who) => [who, ...speed.map((each) => cell(`${who} ${each}`))]),
     ),
     table(

@@ -61,7 +61,8 @@ export interface Goal {
   readonly name: string;
   readonly wanted: string;
   readonly value: Spread;
-  readonly isMet: boolean;
+  /** Undefined where the figure counts for nothing. */
+  readonly isMet: boolean | undefined;
   /** How much of the goal a figure is: 1 where it is just met, more where it is better. */
   readonly reached: (figure: number) => number;
 }
@@ -75,6 +76,11 @@ export function atMost(name: string, most: number, value: Spread): Goal {
   // A figure of zero, where less is better, counts as the goal reached many times over.
   const reached = (figure: number): number => (figure <= 0 ? Number.MAX_VALUE : most / figure);
   return { name, wanted: `≤ ${most}`, value, isMet: value.median <= most, reached };
+}
+
+/** Goals beside the figures of a small run, which say nothing of them. */
+export function unjudged(goals: readonly Goal[]): readonly Goal[] {
+  return goals.map((goal) => ({ ...goal, isMet: undefined }));
 }
 
 /** One system among those that do the same. */
@@ -121,11 +127,12 @@ export function number(value: number): string {
 export function goalTable(goals: readonly Goal[]): string {
   return table(
     ["goal", "wanted", "measured", ""],
-    goals.map(({ name, wanted, value, isMet }) => [
-      name,
-      wanted,
-      show(value),
-      Number.isNaN(value.median) ? "not measured" : isMet ? "met" : "MISSED",
-    ]),
+    goals.map((goal) => [goal.name, goal.wanted, show(goal.value), judgementOf(goal)]),
   );
+}
+
+function judgementOf({ value, isMet }: Goal): string {
+  if (Number.isNaN(value.median)) return "not measured";
+  if (isMet === undefined) return "not judged";
+  return isMet ? "met" : "MISSED";
 }

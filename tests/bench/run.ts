@@ -10,7 +10,7 @@ import { type Bench, type Options, startBench } from "./measure.ts";
 import { hotspotsOf, showHotspots } from "./profile.ts";
 import { benchPublish, publishGoals, showPublish } from "./publish.ts";
 import { benchReads, readGoals, showReads } from "./reads.ts";
-import { type Goal, goalTable, type Rival } from "./report.ts";
+import { type Goal, goalTable, type Rival, unjudged } from "./report.ts";
 import { benchScale, scaleGoals, showScale } from "./scale.ts";
 import { benchStars } from "./stars.ts";
 import { showStars, starGoals, starRivals } from "./stars-report.ts";
@@ -68,6 +68,10 @@ async function main(): Promise<number> {
     process.stderr.write(`which one: ${Object.keys(BENCHMARKS).join(", ")}?\n`);
     return 2;
   }
+  if (values.quick && values.write) {
+    process.stderr.write("figures of --quick count for nothing, so --write does not keep them\n");
+    return 2;
+  }
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   // The servers run as they would in production: compiled, not translated while they load.
   compile();
@@ -80,7 +84,8 @@ async function main(): Promise<number> {
     bench.options.against?.close();
   }
   const after = { loadAfter: loadavg() };
-  const goals = benchmark.goals(bench.figures);
+  const measured = benchmark.goals(bench.figures);
+  const goals = values.quick ? unjudged(measured) : measured;
   if (values.json) {
     const result = { benchmark: name, machine: { ...machine, ...after }, goals };
     print(JSON.stringify({ ...result, figures: bench.figures.asJson() }, null, 2));

@@ -1,6 +1,6 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { atLeast, atMost } from "./report.ts";
+import { atLeast, atMost, goalTable, unjudged } from "./report.ts";
 import { draw, drawRivals, withSection } from "./write-docs.ts";
 
 const test = suite("bench figures in docs");
@@ -32,6 +32,19 @@ test("bars end where the goal is reached, whichever way it points, and what was 
   assert.equal(half, otherHalf);
   assert.ok(Math.abs((half ?? 0) * 2 - (whole ?? 0)) < 0.2);
   assert.ok(svg.includes("half of it &amp; more") && !svg.includes("not measured"));
+});
+
+test("figures of a small run stand beside the goals and are not judged by them", () => {
+  const spread = (median: number) => ({ median, least: median, most: median });
+  const goals = [
+    atLeast("messages/s", 400, spread(7)),
+    atMost("seconds", 600, spread(8)),
+    atMost("memory", 100, spread(Number.NaN)),
+  ];
+  const judgements = (of: typeof goals) =>
+    [...goalTable(of).matchAll(/[≥≤] \d+ +[\d–]+ +(.*)$/gm)].map(([, last]) => last);
+  assert.deepEqual(judgements(goals), ["MISSED", "met", "not measured"]);
+  assert.deepEqual(judgements([...unjudged(goals)]), ["not judged", "not judged", "not measured"]);
 });
 
 test("the fastest rival has the longest bar, and ours have another colour", () => {

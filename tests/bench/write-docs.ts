@@ -99,7 +99,7 @@ export function draw({ name, goals }: Pick<Measured, "name" | "goals">): string 
       name: goal.name.trim(),
       length: at(goal.reached(goal.value.median)),
       range: [Math.min(...ends), Math.max(...ends)],
-      isGreen: goal.isMet,
+      isGreen: goal.isMet === true,
       label: `${number(goal.value.median)} (${goal.wanted})`,
     };
   });

@@ -10,6 +10,7 @@ import { seedDirectory } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { judge } from "./check.ts";
 import { type Evidence, type HistoryLine, readJournal, type StarRow } from "./evidence.ts";
+import { mistakesIn } from "./mistakes.ts";
 
 const test = suite("chaos checker");
 
@@ -379,6 +380,15 @@ const FORGERIES: readonly (readonly [string, readonly string[], (world: Forgery)
 for (const [name, kinds, forge] of FORGERIES) {
   test(`named: ${name}`, () => assert.deepEqual(kindsOf(forge), kinds));
 }
+
+test("a log names a mistake in the code, and no fault of a server", () => {
+  const mistakes = ['{"level":50,"err":{"type":"TypeError","message":"x"}}', "RangeError: x"];
+  const faults = [
+    '{"level":50,"err":{"type":"RetryableError","message":"a TypeError: x"}}',
+    "starboard: cannot start: the database is out of reach",
+  ];
+  assert.deepEqual(mistakesIn([...mistakes, ...faults, ""].join("\n")), mistakes);
+});
 
 test("the journal's tables are read as they are", async () => {
   const database = await testDatabase({ migrated: true });

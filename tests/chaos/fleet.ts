@@ -3,10 +3,12 @@ import { once } from "node:events";
 import {
   closeSync,
   cpSync,
+  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -15,6 +17,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../src/local/free-port.ts";
 import { until } from "../support/processes.ts";
+import { mistakesIn } from "./mistakes.ts";
 
 /** A `serve` or `work` process under a supervisor: it is started again whenever it ends. */
 export interface Member {
@@ -53,6 +56,8 @@ export interface Fleet {
   up(): void;
   /** How often a process ended by itself, with its last words. */
   readonly ownEnds: readonly string[];
+  /** What the processes of this run logged that only a mistake in the code throws. */
+  mistakes(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -97,6 +102,7 @@ export async function startFleet(given: {
     members: supervised,
     builds,
     ownEnds,
+    mistakes: () => supervised.flatMap((member) => member.mistakes()),
     down: async () => void (await all((member) => member.down())),
     up: () => void all((member) => member.up()),
     close: async () => void (await all((member) => member.end())),
@@ -129,6 +135,7 @@ function makeBuilds(folder: string): readonly [Build, Build] {
 }
 
 interface Supervised extends Member {
+  mistakes(): readonly string[];
   down(): Promise<void>;
   up(): void;
   end(): Promise<void>;
@@ -147,6 +154,8 @@ function supervise(given: {
   const url = `http://127.0.0.1:${settings.PORT}`;
   const preloadFile = join(given.folder, `${name}.preload`);
   const log = join(given.folder, `${name}.log`);
+  // A folder keeps the logs of its runs.
+  const loggedBefore = existsSync(log) ? statSync(log).size : 0;
   let { build } = given;
   let child: ChildProcess;
   let disturbedAt = 0;
@@ -236,6 +245,7 @@ function supervise(given: {
       if (role === "serve") void lookUntilUp(child);
     },
     preloadFile,
+    mistakes: () => mistakesIn(readFileSync(log).subarray(loggedBefore).toString()),
     async down() {
       isWanted = false;
       await finish("SIGKILL");

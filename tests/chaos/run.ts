@@ -9,7 +9,8 @@
  *     npm run prove:chaos -- --report [--folder F]
  *
  * A folder keeps everything from run to run, so that runs add up. Exit status 1 where the checker
- * found something, 2 where under half of the calls were accepted: such a run shows nothing.
+ * found something or a process logged a mistake in the code, 2 where under half of the calls were
+ * accepted: such a run shows nothing.
  */
 
 import { join, resolve } from "node:path";
@@ -111,7 +112,8 @@ async function run(minutes: number, seed: number): Promise<void> {
   const { accepted, calls } = voters.figures;
   say(`seed ${seed}: ${accepted} of ${calls} calls were accepted${isValid ? "" : ": INVALID"}`);
   if (!isValid) process.exitCode = 2;
-  if (Object.keys(sums.checked?.violations ?? {}).length > 0 || voters.figures.errors.length > 0) {
+  const isFaulty = voters.figures.errors.length > 0 || counts.mistakes > 0;
+  if (isFaulty || Object.keys(sums.checked?.violations ?? {}).length > 0) {
     process.exitCode = 1;
   }
 }
@@ -226,10 +228,13 @@ function add(
   counts.slowestMs = Math.max(counts.slowestMs, slowestMs);
   counts.errors += errors.length;
   counts.ownEnds += fleet.ownEnds.length;
+  const mistakes = fleet.mistakes();
+  counts.mistakes += mistakes.length;
   for (const [code, times] of Object.entries(refused)) {
     counts.refused[code] = (counts.refused[code] ?? 0) + times;
   }
-  for (const line of [...errors.slice(0, 10), ...fleet.ownEnds.slice(0, 20)]) say(line);
+  const lines = [errors.slice(0, 10), fleet.ownEnds.slice(0, 20), mistakes.slice(0, 10)];
+  for (const line of lines.flat()) say(line);
 }
 
 // The first one ends the faults early, and what happened until then is checked and counted.

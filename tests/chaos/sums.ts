@@ -28,6 +28,8 @@ export interface Counts {
   refused: Record<string, number>;
   /** Processes that ended by themselves. */
   ownEnds: number;
+  /** Errors in their logs that only a mistake in the code throws. */
+  mistakes: number;
 }
 
 /** The newest check of the whole history. */
@@ -66,6 +68,7 @@ const NOTHING: Readonly<Counts> = {
   faults: {},
   refused: {},
   ownEnds: 0,
+  mistakes: 0,
 };
 
 export function readSums(folder: string): Sums {
@@ -124,7 +127,7 @@ export function reportOf({ counts, invalid, checked }: Sums): string {
     `SIGKILLs ${counts.kills}, 35 s pauses ${counts.freezes}, Postgres kills ${counts.postgresKills}, FLUSHALLs ${counts.flushes}, cuts ${counts.cuts}, restores ${counts.restores}`,
     `calls ${counts.calls}, accepted ${share} %, others: ${refused.join(", ")}`,
     `answers over 3.5 s ${counts.late}, slowest ${seconds(counts.slowestMs)}, 5xx other than 503 ${counts.errors}`,
-    `faults after which no star was accepted within 5 s: ${counts.lateBack}; processes that ended by themselves: ${counts.ownEnds}`,
+    `faults after which no star was accepted within 5 s: ${counts.lateBack}; processes that ended by themselves: ${counts.ownEnds}; mistakes in the code: ${counts.mistakes}`,
     `recovered ${counts.recovered} stars, slowest recovery ${seconds(counts.slowestRecoverMs)}`,
     ...faults,
     checked === null

@@ -172,6 +172,46 @@ test("when all nodes were silent for a while, the first good one is used at once
   topic.close();
 });
 
+/** Sets the machine's clock, not the ledger's and not timers. @returns sets it right again */
+function setMachineBack(ms: number): () => void {
+  const machine = Date;
+  const now = (): number => machine.now() - ms;
+  globalThis.Date = new Proxy(machine, {
+    construct: (target, given, type) =>
+      Reflect.construct(target, given.length === 0 ? [now()] : given, type),
+    get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
+  });
+  return () => {
+    globalThis.Date = machine;
+  };
+}
+
+test("a machine clock that is set back keeps no node from being asked", async () => {
+  const here = await network();
+  const [topic, topicId] = [await openTopic(here), await newTopicId(here)];
+  let validStart = tenSecondsAgo();
+  const send = async (): Promise<string> => {
+    validStart += 1n;
+    const message = { topicId, message: "hello", memo: "", validStart };
+    return (await topic.send((await topic.prepareMessage(message)).signedBytes)).kind;
+  };
+  const setRight = setMachineBack(600_000);
+  try {
+    for (const _ of here.hedera.nodes) assert.equal(await send(), "accepted");
+    for (const { faults } of here.hedera.nodes) {
+      faults.inject({ kind: "unavailable", calls: "all" });
+      // Two fail and are renewed one after the other.
+      for (let n = 0; n < 6; n += 1) await send();
+    }
+    for (const { faults } of here.hedera.nodes) faults.heal();
+    for (let n = 0; n < 6; n += 1) assert.equal(await send(), "accepted");
+  } finally {
+    setRight();
+    for (const { faults } of here.hedera.nodes) faults.heal();
+    topic.close();
+  }
+});
+
 test("a node that never answers is given up at the deadline", async () => {
   const here = await network();
   const [topic, topicId] = [await openTopic(here), await newTopicId(here)];

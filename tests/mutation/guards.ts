@@ -47,8 +47,11 @@ const FAILED = "✘";
 /** A mutant may make a test hang. */
 const FILE_SECONDS = 120;
 
-/** Runs one test file up to its first failure; true when it passes whole. */
-function passes(folder: string, file: string, databases: string): Promise<boolean> {
+/** Nothing is decided by a file that is cut off, or that ends without a failed test. */
+type Outcome = "passed" | "failed" | "undecided";
+
+/** Runs one test file up to its first failure. */
+function outcomeOf(folder: string, file: string, databases: string): Promise<Outcome> {
   // A file that is cut off cannot clear up after itself.
   const own = mkdtempSync(join(tmpdir(), "starboard-mutant-"));
   return new Promise((resolve) => {
@@ -62,19 +65,17 @@ function passes(folder: string, file: string, databases: string): Promise<boolea
         STARBOARD_TEST_FOLDER: own,
       },
     });
-    let isCut = false;
-    const cut = (): void => {
-      isCut = true;
-      endGroup(child);
-    };
-    const watchdog = setTimeout(cut, FILE_SECONDS * 1_000);
+    let hasFailed = false;
+    const watchdog = setTimeout(() => endGroup(child), FILE_SECONDS * 1_000);
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (text.includes(FAILED)) cut();
+      if (!text.includes(FAILED)) return;
+      hasFailed = true;
+      endGroup(child);
     });
     child.once("exit", (status) => {
       clearTimeout(watchdog);
       rmSync(own, { recursive: true, force: true, maxRetries: 5 });
-      resolve(status === 0 && !isCut);
+      resolve(hasFailed ? "failed" : status === 0 ? "passed" : "undecided");
     });
   });
 }
@@ -88,10 +89,18 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-async function killer(folder: string, databases: string): Promise<string | undefined> {
-  for (const file of HTTP_TESTS) if (!(await passes(folder, file, databases))) return file;
-  return undefined;
+/** @returns what the first file says that fails; without one, what a file leaves undecided */
+async function verdictOf(folder: string, databases: string): Promise<Verdict> {
+  let undecided: Verdict;
+  for (const file of HTTP_TESTS) {
+    const outcome = await outcomeOf(folder, file, databases);
+    if (outcome === "failed") return { outcome, file };
+    if (outcome === "undecided") undecided ??= { outcome, file };
+  }
+  return undecided;
 }
+
+type Verdict = { readonly outcome: Exclude<Outcome, "passed">; readonly file: string } | undefined;
 
 /** Tries one mutant in a copy, and leaves the copy as it was. */
 async function tryMutant(copy: string, { file, text }: Mutant, databases: string) {
@@ -99,9 +108,9 @@ async function tryMutant(copy: string, { file, text }: Mutant, databases: string
   const path = join(copy, file);
   const original = readFileSync(path, "utf8");
   writeFileSync(path, text);
-  const caughtBy = await killer(copy, databases);
+  const verdict = await verdictOf(copy, databases);
   writeFileSync(path, original);
-  return { caughtBy, seconds: (performance.now() - started) / 1_000 };
+  return { verdict, seconds: (performance.now() - started) / 1_000 };
 }
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
@@ -115,15 +124,18 @@ const copies = Array.from({ length: COPIES }, copyProject);
 let survivors = 0;
 try {
   const [first = ""] = copies;
-  const broken = await killer(first, server.url);
-  if (broken !== undefined) throw new Error(`${broken} fails without any mutant`);
+  const broken = await verdictOf(first, server.url);
+  if (broken !== undefined) throw new Error(`${broken.file}: ${broken.outcome} without any mutant`);
   const left = [...mutants];
   await Promise.all(
     copies.map(async (copy) => {
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-        const { caughtBy, seconds } = await tryMutant(copy, mutant, server.url);
-        if (caughtBy === undefined) survivors += 1;
-        const by = caughtBy === undefined ? "SURVIVED" : `caught by ${caughtBy}`;
+        const { verdict, seconds } = await tryMutant(copy, mutant, server.url);
+        if (verdict?.outcome !== "failed") survivors += 1;
+        const by =
+          verdict === undefined
+            ? "SURVIVED"
+            : `${verdict.outcome === "failed" ? "caught" : "NO VERDICT"} by ${verdict.file}`;
         process.stdout.write(
           `${mutant.name.padEnd(64)} ${by.padEnd(48)} ${seconds.toFixed(1)} s\n`,
         );

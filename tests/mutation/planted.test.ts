@@ -1,8 +1,9 @@
 /**
  * Goal: the planted bugs, the guards' mutants and the simulation's mistakes go along with the tree.
  * Method: each patch has its head, names test files that exist, and applies; each text to be replaced
- * stands in its file; docs/proofs.md has them all. That they are noticed is shown by
- * `npm run prove:planted`, `npm run prove:guards` and `npm run prove:sim-can-fail`.
+ * stands in its file; docs/proofs.md has them all; a test file that ends without a word notices nothing.
+ * That they are noticed is shown by `npm run prove:planted`, `npm run prove:guards` and
+ * `npm run prove:sim-can-fail`.
  */
 import * as assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { test } from "uvu";
 import { brokenFiles, mistakes } from "../sim/mistakes.ts";
 import { guardMutants } from "./guard-mutants.ts";
 import { plant, readPlantedBugs } from "./patches.ts";
+import { verdictOf } from "./verdict.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -50,6 +52,36 @@ test("docs/proofs.md has each planted bug with its promise and tests, and each m
   const left = rows.filter((row) => !wanted.includes(row));
   assert.deepEqual({ missing, left }, { missing: [], left: [] });
   for (const { name } of mistakes) assert.ok(text.includes(`\n| ${name} | P`), name);
+});
+
+test("a test file that was cut off or could not begin decides nothing; a failed test or assertion does", () => {
+  const file = { name: "a", passed: 0, skipped: 0, seconds: 120, output: "", complaint: undefined };
+  const failure = '   FAIL  suite  "a star is published"\n';
+  const hook = "AssertionError [ERR_ASSERTION]: the sums differ\n";
+  const late = "no end after 120 s";
+  const crash = "exit status 1";
+  assert.equal(verdictOf({ ...file, failed: 0 }), "missed");
+  const undecided = [
+    { ...file, failed: 1, complaint: late },
+    { ...file, failed: 11, output: "error: syntax error at or near" },
+    { ...file, failed: 1, complaint: crash },
+  ];
+  assert.deepEqual(
+    undecided.map(verdictOf),
+    [late, "a hook", crash].map((said) => ({ undecided: said })),
+  );
+  const noticed = [
+    { ...file, failed: 1, output: failure },
+    { ...file, failed: 2, output: failure.repeat(2), complaint: "no end after tests failed" },
+    { ...file, failed: 1, output: failure, complaint: late },
+    { ...file, failed: 11, output: hook },
+    { ...file, failed: 1, output: hook, complaint: crash },
+  ];
+  const name = '"a star is published"';
+  assert.deepEqual(
+    noticed.map(verdictOf),
+    [name, `${name} and 1 more`, name, "a hook", crash].map((said) => ({ noticed: said })),
+  );
 });
 
 test.run();

@@ -5,10 +5,10 @@
  *     npm run prove:planted [-- --only races,bounds-no-deadline] [--all] [--list] [--state FOLDER]
  *
  * `--only` takes the bugs whose name holds one of the texts; names start with the kind. The files
- * pass without a bug first. A bug is caught when one of its files fails; `--all` goes on to the others,
- * and says which bugs one file alone catches. `--state` keeps each verdict in a folder, and a run
- * that was interrupted goes on from there as long as the sources are the same. Exit status 0 only
- * when each bug is caught.
+ * pass without a bug first. A bug is caught when a test or an assertion of one of its files fails; a file that
+ * could not begin, or did not end in its time, decides nothing. `--all` goes on to the others, and says which bugs one file alone
+ * catches. `--state` keeps each verdict in a folder, and a run that was interrupted goes on from there
+ * as long as the sources are the same. Exit status 0 only when each bug is caught.
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -21,11 +21,10 @@ import { nodeArguments } from "../support/script.ts";
 import { type FileResult, runTestProcess } from "../support/test-process.ts";
 import { type KeptVerdicts, keepVerdicts } from "./kept-verdicts.ts";
 import { type PlantedBug, plant, readPlantedBugs } from "./patches.ts";
+import { verdictOf } from "./verdict.ts";
 
 /** Width of the column of names. */
 const NAME = 44;
-/** How uvu heads a failed test: `FAIL  suite  "name"`. */
-const FAIL = /FAIL .*?"(.*)"/g;
 
 const { values } = parseArgs({
   options: {
@@ -126,37 +125,45 @@ async function passWithoutBugs(bugs: readonly PlantedBug[], given: Given): Promi
 async function verdictOn(bug: PlantedBug, given: Given): Promise<number> {
   const started = performance.now();
   const known = given.kept.find(bug.name);
-  const caughtBy = known ?? (await tryBug(bug, given));
+  const { caughtBy, undecided } =
+    known === undefined ? await tryBug(bug, given) : { caughtBy: known, undecided: [] };
   if (given.stop.aborted) return 0;
-  if (known === undefined) given.kept.keep(bug.name, caughtBy);
+  if (known === undefined && undecided.length === 0) given.kept.keep(bug.name, caughtBy);
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-  const verdict = caughtBy.length === 0 ? "NOT CAUGHT" : `caught by ${caughtBy.join("; ")}`;
-  print(`${bug.name.padEnd(NAME)} ${bug.promise.padEnd(4)} ${seconds.padStart(4)} s  ${verdict}`);
+  const verdict = [
+    ...(caughtBy.length > 0 ? [`caught by ${caughtBy.join("; ")}`] : []),
+    ...(undecided.length > 0 ? [`NO VERDICT by ${undecided.join("; ")}`] : []),
+  ];
+  print(
+    `${bug.name.padEnd(NAME)} ${bug.promise.padEnd(4)} ${seconds.padStart(4)} s  ${verdict.join("; ") || "NOT CAUGHT"}`,
+  );
   return caughtBy.length;
 }
 
-/** @returns the test files that noticed the bug, with what they said */
-async function tryBug(bug: PlantedBug, { run, stop }: Given): Promise<readonly string[]> {
+interface Tried {
+  /** The test files that noticed the bug, with what they said. */
+  readonly caughtBy: readonly string[];
+  /** Those that were cut off, or could not begin. */
+  readonly undecided: readonly string[];
+}
+
+async function tryBug(bug: PlantedBug, { run, stop }: Given): Promise<Tried> {
   const tree = await compileTree((copy) => plant(bug, copy, "apply"));
   const caughtBy: string[] = [];
+  const undecided: string[] = [];
   try {
     for (const file of bug.tests) {
-      const result = await run(tree, file);
+      const verdict = verdictOf(await run(tree, file));
       if (stop.aborted) break;
-      if (result.failed > 0) caughtBy.push(`${file}: ${failuresOf(result)}`);
+      if (verdict === "missed") continue;
+      if ("noticed" in verdict) caughtBy.push(`${file}: ${verdict.noticed}`);
+      else undecided.push(`${file}: ${verdict.undecided}`);
       if (caughtBy.length > 0 && !values.all) break;
     }
-    return caughtBy;
+    return { caughtBy, undecided };
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
-}
-
-function failuresOf({ output, complaint = "a hook" }: FileResult): string {
-  const [first, ...others] = [...output.matchAll(FAIL)].map(([, name]) => `"${name}"`);
-  // An assertion of a hook ends the file without naming a test.
-  if (first === undefined) return complaint;
-  return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
 /** Runs work on each item, a few side by side; answers in their order, none for those after a stop. */

@@ -18,7 +18,7 @@ import { openRelay } from "../support/relay.ts";
 import { newWallet, send, signIn } from "../support/service.ts";
 import { starboard } from "../support/starboard.ts";
 import { createChecker } from "./check.ts";
-import { openServers, type PostgresServer, programsOrSkip } from "./postgres-servers.ts";
+import { openServers, type PostgresServer, requirePrograms } from "./postgres-servers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,7 @@ const PROMOTED_WITHIN_MS = 60_000;
 /** A copy's waiting stars wait 150 s for what the lost server may have sent. */
 const PUBLISHED_WITHIN_MS = 300_000;
 
-const programs = programsOrSkip();
+const programs = requirePrograms();
 const servers = openServers(temporaryFolder("failover"), programs);
 const now = () => performance.now();
 const draw = drawing(Number(values.seed));

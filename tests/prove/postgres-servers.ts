@@ -26,13 +26,13 @@ export function findPrograms(): string | undefined {
 }
 
 /** The folder of the programs, or the end of this process with a clear word: nothing was proved. */
-export function programsOrSkip(): string {
+export function requirePrograms(): string {
   const found = findPrograms();
   if (found !== undefined) return found;
-  process.stdout.write(
-    `skipped: needs pg_config and ${NEEDED.join(", ")} (postgresql's packages)\n`,
+  process.stderr.write(
+    `nothing was proved: needs pg_config and ${NEEDED.join(", ")} (postgresql's packages)\n`,
   );
-  process.exit(0);
+  process.exit(2);
 }
 
 /** A server on a data folder of its own, which it keeps over its starts. */

@@ -6,12 +6,12 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { nodeArguments } from "../support/script.ts";
-import { programsOrSkip } from "./postgres-servers.ts";
+import { requirePrograms } from "./postgres-servers.ts";
 
 const PAGES = ["backup", "point-in-time", "failover", "moving", "upgrade", "keys"];
 
 const { positionals } = parseArgs({ allowPositionals: true });
-programsOrSkip();
+requirePrograms();
 for (const page of positionals.length > 0 ? positionals : PAGES) {
   const startedAt = performance.now();
   const file = new URL(`./runbooks/${page}.ts`, import.meta.url);

@@ -36,7 +36,7 @@ export interface VotingLoad {
    * Ends the load, waits until every star is published, and compares journal and topics with the
    * acknowledged stars.
    *
-   * @throws Error when a request failed beyond its retries
+   * @throws Error when a request failed beyond its retries, or none was made
    * @returns a line with the figures
    */
   finish(): Promise<string>;
@@ -155,6 +155,7 @@ export function votingLoad(network: LoadedNetwork, urls: readonly string[]): Vot
     async finish() {
       await stop();
       await load;
+      assert.ok(figures.stars > 0 && figures.reads > 0, "nobody voted, or nobody read");
       const messages = await untilPublished(network, acknowledged);
       return (
         `${figures.stars} stars, ${figures.reads} reads, none failed; ` +

@@ -61,7 +61,7 @@ test("a star is admitted when the topics have been read, and not before", async 
 test("while the journal is behind no star is admitted; accepting the loss ends it", async () => {
   sayLost();
   open();
-  await says("behind");
+  await until("the topics are read", () => watch.state !== "unread");
   assert.equal(codeOf(), "JOURNAL_BEHIND");
   const alarms = () => listAlarms(rig.sql);
   await until("the alarm", async () => (await alarms())[0]?.reason === "journal-behind");
@@ -74,6 +74,45 @@ test("while the journal is behind no star is admitted; accepting the loss ends i
   await says("ok");
   assert.equal(codeOf(), "admitted");
   await until("no alarm", async () => (await alarms()).length === 0);
+});
+
+test("a count of findings that began before the topics were read admits no star after it", async () => {
+  sayLost();
+  const mirror = rig.ledger.mirror();
+  /** The state at each count. */
+  const states: JournalState[] = [];
+  let isCounted = false;
+  let answer = (): void => undefined;
+  const sql = new Proxy(rig.sql, {
+    apply(target, self, given) {
+      const rows = Reflect.apply(target, self, given);
+      if (!String(given[0]).includes("as lost")) return rows;
+      states.push(watch.state);
+      if (states.length > 1) return rows;
+      return rows.then(async (none: unknown) => {
+        isCounted = true;
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return none;
+      });
+    },
+  });
+  const topicMessages: typeof mirror.topicMessages = async (...asked) => {
+    await until("the findings are counted", () => isCounted);
+    return mirror.topicMessages(...asked);
+  };
+  open({ sql, mirror: { ...mirror, topicMessages } });
+  await until("the finding", async () => {
+    const [row] = await rig.sql`select count(*) as all from publishing_finding`;
+    return row?.all === 1;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  answer();
+  await until("the next look", () => states.length > 1);
+  assert.equal(states[1], "unread");
+  await until("the topics are read", () => watch.state !== "unread");
+  assert.equal(codeOf(), "JOURNAL_BEHIND");
 });
 
 test("the topics are read again where the rows are older than the process", async () => {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { openLostWorld, stateOf } from "../../recovery/world.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine, untilReady } from "./machine.ts";
 
-const servers = openServers(temporaryFolder("backup"), programsOrSkip());
+const servers = openServers(temporaryFolder("backup"), requirePrograms());
 const [dump = "", exports = "", load = "", bringBack = "", ...more] = blocksOf("backup");
 assert.deepEqual(more, []);
 const old = await servers.create("old");

@@ -9,10 +9,10 @@ import { openPostgres } from "../../../src/store/postgres.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNetwork } from "../../support/network.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine, untilReady } from "./machine.ts";
 
-const servers = openServers(temporaryFolder("failover"), programsOrSkip());
+const servers = openServers(temporaryFolder("failover"), requirePrograms());
 const [copy = "", wait = "", promote = "", lead = "", look = "", recover = "", ...more] =
   blocksOf("failover");
 assert.deepEqual(more, []);

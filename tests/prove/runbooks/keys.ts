@@ -12,10 +12,10 @@ import { startNetwork } from "../../support/network.ts";
 import { testDatabase } from "../../support/postgres.ts";
 import { until } from "../../support/processes.ts";
 import { cast, newKey, newWallet, signIn } from "../../support/service.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine, untilReady } from "./machine.ts";
 
-const servers = openServers(temporaryFolder("keys"), programsOrSkip());
+const servers = openServers(temporaryFolder("keys"), requirePrograms());
 const blocks = blocksOf("keys");
 const [issue = "", revoke = "", operators = "", tokens = ""] = blocks;
 const [stopWorkers = "", topics = "", start = "", look = "", ...more] = blocks.slice(4);

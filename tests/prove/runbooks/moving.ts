@@ -6,10 +6,10 @@ import { openPostgres } from "../../../src/store/postgres.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startNetwork } from "../../support/network.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine, untilReady } from "./machine.ts";
 
-const servers = openServers(temporaryFolder("moving"), programsOrSkip());
+const servers = openServers(temporaryFolder("moving"), requirePrograms());
 const [copy = "", stop = "", takeOver = "", look = "", ...more] = blocksOf("moving");
 assert.deepEqual(more, []);
 const old = await servers.create("old");

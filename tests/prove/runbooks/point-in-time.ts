@@ -9,10 +9,10 @@ import { openPostgres } from "../../../src/store/postgres.ts";
 import { openLostWorld, stateOf } from "../../recovery/world.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { until } from "../../support/processes.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine } from "./machine.ts";
 
-const servers = openServers(temporaryFolder("point-in-time"), programsOrSkip());
+const servers = openServers(temporaryFolder("point-in-time"), requirePrograms());
 const [archive = "", base = "", switchLog = "", restore = "", bringBack = "", ...more] =
   blocksOf("point-in-time");
 assert.deepEqual(more, []);

@@ -13,7 +13,7 @@ import { startNetwork } from "../../support/network.ts";
 import { until } from "../../support/processes.ts";
 import { newWallet, send, signIn } from "../../support/service.ts";
 import { createChecker } from "../check.ts";
-import { openServers, programsOrSkip } from "../postgres-servers.ts";
+import { openServers, requirePrograms } from "../postgres-servers.ts";
 import { blocksOf, openMachine, untilReady } from "./machine.ts";
 
 /** What a next release may add to tables that this one writes. */
@@ -23,7 +23,7 @@ alter table outbox add column next_count integer not null default 0;
 create table next_release (id uuid primary key);
 `;
 
-const servers = openServers(temporaryFolder("upgrade"), programsOrSkip());
+const servers = openServers(temporaryFolder("upgrade"), requirePrograms());
 const [migrate = "", replace = "", look = "", goBack = "", ...more] = blocksOf("upgrade");
 assert.deepEqual(more, []);
 const server = await servers.create("server");

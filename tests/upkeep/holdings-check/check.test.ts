@@ -6,6 +6,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
+import { setUp } from "../../support/set-up.ts";
 import { brief, type Stage, setStage } from "./stage.ts";
 
 const test = suite<{ stage: Stage }>("holdings check");
@@ -16,10 +17,12 @@ test.before(async (context) => {
 test.before.each(async ({ stage }) => {
   stage.asked.length = 0;
 });
-test.after.each(async ({ stage }) => {
-  stage.hedera.mirror.faults.heal();
-  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
-});
+test.after.each(
+  setUp(async ({ stage }) => {
+    stage.hedera.mirror.faults.heal();
+    assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+  }),
+);
 test.after(({ stage }) => stage.close());
 
 test("a transferred NFT loses its weight, with evidence, and counts for its new holder's next star", async ({

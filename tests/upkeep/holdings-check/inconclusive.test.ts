@@ -11,6 +11,7 @@ import { type Logger, silentLogger } from "../../../src/log.ts";
 import type { Redis } from "../../../src/store/redis.ts";
 import { checkByHand } from "../../../src/upkeep/holdings-check/by-hand.ts";
 import type { MirrorFault } from "../../support/mirror-faults.ts";
+import { setUp } from "../../support/set-up.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage; holder: Voter }>("holdings check in doubt");
@@ -22,10 +23,12 @@ test.before(async (context) => {
   await context.stage.star(context.holder);
 });
 test.before.each(({ stage }) => stage.reconnect());
-test.after.each(async ({ stage }) => {
-  stage.hedera.mirror.faults.heal();
-  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
-});
+test.after.each(
+  setUp(async ({ stage }) => {
+    stage.hedera.mirror.faults.heal();
+    assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+  }),
+);
 test.after(({ stage }) => stage.close());
 
 /** A wallet that starred and then sold: an A NFT, and the carrier of its +5 without a spare. */

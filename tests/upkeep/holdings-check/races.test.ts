@@ -10,6 +10,7 @@ import { listClaims } from "../../../src/journal/live-claims.ts";
 import { openPostgres } from "../../../src/store/postgres.ts";
 import { applyReleases } from "../../../src/upkeep/holdings-check/apply.ts";
 import { reserveConnection } from "../../support/reserve-connection.ts";
+import { setUp } from "../../support/set-up.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage }>("holdings check and stars");
@@ -17,10 +18,12 @@ const test = suite<{ stage: Stage }>("holdings check and stars");
 test.before(async (context) => {
   context.stage = await setStage();
 });
-test.after.each(async ({ stage }) => {
-  stage.beforeCommit = () => Promise.resolve();
-  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
-});
+test.after.each(
+  setUp(async ({ stage }) => {
+    stage.beforeCommit = () => Promise.resolve();
+    assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+  }),
+);
 test.after(({ stage }) => stage.close());
 
 /** A check by hand that stops once at a failpoint until the gate is opened. */

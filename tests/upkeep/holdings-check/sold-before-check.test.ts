@@ -13,6 +13,7 @@ import { addRelease, foldMint, type MintHappening } from "../../../src/audit/min
 import { releasesOfDay, starsOfDay } from "../../../src/journal/read-export.ts";
 import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { patiently } from "../../support/patiently.ts";
+import { setUp } from "../../support/set-up.ts";
 import { brief, gate, type Stage, setStage, type Voter } from "./stage.ts";
 
 const test = suite<{ stage: Stage; owner: Sql; days: number }>("sold before the check");
@@ -24,12 +25,14 @@ test.before(async (context) => {
   // The day of the very first call counts as checked.
   await context.stage.check().runDue();
 });
-test.after.each(async ({ stage, days }) => {
-  stage.beforeCommit = () => Promise.resolve();
-  stage.hedera.mirror.faults.heal();
-  assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
-  assert.deepEqual(await auditorsMismatches(stage, days), [], "the auditor agrees");
-});
+test.after.each(
+  setUp(async ({ stage, days }) => {
+    stage.beforeCommit = () => Promise.resolve();
+    stage.hedera.mirror.faults.heal();
+    assert.deepEqual(await stage.differences(), [], "the fold equals the projection");
+    assert.deepEqual(await auditorsMismatches(stage, days), [], "the auditor agrees");
+  }),
+);
 test.after(async ({ stage, owner }) => {
   await owner.end();
   await stage.close();
