@@ -102,18 +102,17 @@ export function judgeRelease(
   }
   if (ownerships === null || ownerships[collection].isPartial) return [];
   const wrong: Mismatch[] = [];
-  const lookedAt = { from: read - LAG_MS, to: read };
+  // The answer came between the question and the end.
+  const lookedAt = { from: read - LAG_MS, to: at + LEAD_MS };
   if (heldThroughout(ownerships[collection], release, lookedAt)) {
     const found = `${collection} ${serial} released`;
     wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
   }
   // A deleted collection names its last holders on.
-  if (owner !== null && !release.deleted) {
-    const seen = { ...lookedAt, to: read + LEAD_MS };
-    if (!heldAtAll(ownerships[collection], { wallet: owner, serial }, seen)) {
-      const expected = `its holder of ${readAt}`;
-      wrong.push(removal(release, { expected, found: `${collection} ${serial} of ${owner}` }));
-    }
+  const isNamed = owner !== null && !release.deleted;
+  if (isNamed && !heldAtAll(ownerships[collection], { wallet: owner, serial }, lookedAt)) {
+    const expected = `its holder of ${readAt}`;
+    wrong.push(removal(release, { expected, found: `${collection} ${serial} of ${owner}` }));
   }
   if (collection === "B") {
     const span = { from: began - LAG_MS, to: at + LEAD_MS };
