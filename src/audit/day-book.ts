@@ -108,10 +108,12 @@ export function digestOf({
   runningHash,
   chunk,
 }: Pick<MirrorTopicMessage, "bytes" | "consensusTimestamp" | "runningHash" | "chunk">): string {
-  const transaction = chunk === null ? "" : `${chunk.transactionId} `;
+  // Last: after the hash, one that is forged in an export could hold it.
+  const transaction = chunk === null ? "" : ` ${chunk.transactionId}`;
   return createHash("sha256")
-    .update(`${consensusTimestamp} ${runningHash} ${transaction}`)
+    .update(`${consensusTimestamp} ${runningHash} `)
     .update(bytes)
+    .update(transaction)
     .digest()
     .subarray(0, 16)
     .toString("base64");

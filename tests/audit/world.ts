@@ -325,7 +325,7 @@ function openService(world: World) {
               wallet,
               starId: idOf(1),
               ...end,
-              owner: null,
+              owner: world.nfts[collection === "A" ? A : B]?.get(serial)?.at(-1)?.receiver ?? null,
               deleted: false,
               listedAt: new Date(at).toISOString(),
               readAt: new Date(at).toISOString(),

@@ -7,7 +7,7 @@
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import type { Target } from "../../../actors/content.ts";
-import { dayOf } from "../../../actors/day.ts";
+import { DAY_MS, dayOf } from "../../../actors/day.ts";
 import type { FollowedClock } from "../../../src/clock.ts";
 import { findKeptReplies } from "../../../src/journal/idempotency.ts";
 import { isMintChecked, listClaims } from "../../../src/journal/live-claims.ts";
@@ -354,16 +354,19 @@ class Walk {
   /** What a vote looks up. */
   async #look(): Promise<void> {
     const random = this.#random;
-    const day = dayOf(this.#now);
+    // Around midnight, and where clocks differ, the votes of one look-up are of different days.
+    const days = [dayOf(this.#now), dayOf(this.#now - DAY_MS)] as const;
+    const [day] = days;
     const voters = [...WALLETS.map((wallet) => ({ wallet: `0.0.${wallet}` })), { token: TOKEN }];
     const targets = [
       ...TARGETS,
       { type: "event", id: "hidden" },
       { type: "token", id: "none" },
     ] as const;
-    const queries = voters.map((voter) => {
+    const queries = voters.flatMap((voter) => {
       const { type, id } = random.pick(targets);
-      return { voter, target: { type, id }, key: `key-${random.below(8)}`, day };
+      const query = { voter, target: { type, id }, key: `key-${random.below(8)}` };
+      return days.map((each) => ({ ...query, day: each }));
     });
     // The members that the reading of admissions asks.
     const clock = {
@@ -375,8 +378,10 @@ class Walk {
     if (admissions.at(-1)?.wallet === `0.0.${BEARER}`) this.#saw("bearer");
     if (admissions.some(({ kept }) => kept !== null)) this.#saw("bound");
     const wallets = WALLETS.map((wallet) => `0.0.${wallet}`);
-    const days = wallets.map((wallet) => ({ wallet, day, notBefore: this.#now + 5 }));
-    await this.#both((sql) => loadWalletDays(sql, days));
+    const walletDays = wallets.flatMap((wallet) =>
+      days.map((each) => ({ wallet, day: each, notBefore: this.#now + 5 })),
+    );
+    await this.#both((sql) => loadWalletDays(sql, walletDays));
     const keys = wallets.map((wallet) => ({ wallet, key: `key-${random.below(8)}` }));
     await this.#both((sql) => findKeptReplies(sql, keys));
     const slices = wallets.flatMap((wallet) => {
