@@ -47,7 +47,13 @@ const SETTINGS = {
   log_min_messages: "warning",
 } as const;
 
-const DISPOSABLE = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" } as const;
+/** Test processes share one, more of them the more cores there are, with up to 20 connections each. */
+const DISPOSABLE = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "500",
+} as const;
 
 /**
  * Runs a real Postgres on a folder, with a database `starboard` in it. It

@@ -89,6 +89,16 @@ test("it is durable, sorts by code point, keeps UTC and listens on the loopback 
   assert.equal(sorted?.sorted, true);
 });
 
+test("a disposable one takes the connections of many processes at once", async () => {
+  const server = await start({ disposable: true });
+  const [settings] = await query<Record<string, string>>(
+    server.url,
+    "select current_setting('fsync') as fsync, current_setting('max_connections') as connections",
+  );
+  await server.close();
+  assert.deepEqual({ ...settings }, { fsync: "off", connections: "500" });
+});
+
 test("it lets no one in without the password, which only we can read", async () => {
   const server = await start();
   const wrong = new URL(server.url);

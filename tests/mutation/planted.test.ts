@@ -76,11 +76,13 @@ test("a test file that was cut off or could not begin decides nothing; a failed 
     { ...file, failed: 1, output: failure, complaint: late },
     { ...file, failed: 11, output: hook },
     { ...file, failed: 1, output: hook, complaint: crash },
+    // The names of failed tests come when all have run.
+    { ...file, failed: 1, output: " suite  • ✘ ", complaint: late },
   ];
   const name = '"a star is published"';
   assert.deepEqual(
     noticed.map(verdictOf),
-    [name, `${name} and 1 more`, name, "a hook", crash].map((said) => ({ noticed: said })),
+    [name, `${name} and 1 more`, name, "a hook", crash, late].map((said) => ({ noticed: said })),
   );
 });
 
