@@ -27,7 +27,7 @@ import {
  * A filter is a part of a file's path; without one, all run. More than a few are compiled first,
  * unless they are to run from source. Short files of one folder share a process, for most of their
  * CPU goes into loading the service; the others have one of their own. As many processes as this
- * machine has cores run side by side. For each of them three more start, one at a time, while the
+ * machine has cores run side by side. For each of them two more start, one at a time, while the
  * cores are idle, for most wait two thirds of their time; while the cores are busy none starts, for
  * it would miss deadlines of the product. They share one Postgres, in which each file makes databases
  * of its own, and which the cores serve before them. `--check` runs `npm run check` beside them. A
@@ -47,7 +47,7 @@ const TOGETHER = 10;
 const IDLE_SHARE = 0.2;
 const IDLE_FOR_MS = 500;
 /** So many processes more for each that runs in any case. */
-const WHILE_IDLE = 3;
+const WHILE_IDLE = 2;
 /** Folders whose files have a process each: they are about processes, or fail on purpose. */
 const APART = ["tests/processes/", "tests/cli/", "tests/prove/", "tests/fixtures/runner/"];
 
