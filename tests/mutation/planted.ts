@@ -5,10 +5,11 @@
  *     npm run prove:planted [-- --only races,bounds-no-deadline] [--all] [--list] [--state FOLDER]
  *
  * `--only` takes the bugs whose name holds one of the texts; names start with the kind. The files
- * pass without a bug first. A bug is caught when a test or an assertion of one of its files fails; a file that
- * could not begin, or did not end in its time, decides nothing. `--all` goes on to the others, and says which bugs one file alone
- * catches. `--state` keeps each verdict in a folder, and a run that was interrupted goes on from there
- * as long as the sources are the same. Exit status 0 only when each bug is caught.
+ * pass without a bug first. A bug is caught when a test or an assertion of one of its files fails; a
+ * file that could not begin, or did not end in its time, decides nothing. `--all` goes on to the
+ * others, and says which bugs one file alone catches. `--state` keeps each verdict in a folder, and a
+ * run that was interrupted goes on from there as long as the sources are the same. Exit status 0 only
+ * when each bug is caught.
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
