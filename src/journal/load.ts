@@ -40,44 +40,55 @@ interface WalletDayRow extends Omit<WalletDayFacts, "stars"> {
 }
 
 /** Loads wallet-days, many in one select; answers in the order of the keys. */
-export async function loadWalletDays(
+export function loadWalletDays(
   sql: Sql,
   keys: readonly WalletDayQuery[],
 ): Promise<readonly WalletDayFacts[]> {
-  const wallets = keys.map(({ wallet }) => entityNumber(wallet));
-  const days = keys.map(({ day }) => day);
-  const instants = keys.map(({ notBefore }) => notBefore);
-  const rows = await runStatement(sql<WalletDayRow[]>`
-    select
-      (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
-          order by slot)
-        from star where star.day = key.day and star.wallet = key.wallet and ${amongDays(sql, days)}) as stars,
-      ${passInForce(sql)} as "seasonId", ${passInForce(sql, sql`key.not_before`)} as "seasonThen", present.now as "readAt"
-    from (select now_ms() as now offset 0) as present
-    cross join unnest(${wallets}::bigint[], ${days}::date[], ${instants}::bigint[])
-      with ordinality as key (wallet, day, not_before, n)
-    cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
-    order by n`);
-  return rows.map(({ stars, seasonId, seasonThen, readAt }) => ({
-    stars: (stars ?? []).map(({ id, at, type, target }) => ({
-      id,
-      at,
-      target: targetKey(type, target),
-    })),
-    seasonId,
-    seasonThen,
-    readAt,
-  }));
+  return dayByDay(keys, async (day, ofDay) => {
+    const wallets = ofDay.map(({ wallet }) => entityNumber(wallet));
+    const instants = ofDay.map(({ notBefore }) => notBefore);
+    const rows = await runStatement(sql<WalletDayRow[]>`
+      select
+        (select json_agg(json_build_object('id', id, 'at', at, 'type', target_type, 'target', target_id)
+            order by slot)
+          from star where star.day = ${day} and star.wallet = key.wallet) as stars,
+        ${passInForce(sql)} as "seasonId", ${passInForce(sql, sql`key.not_before`)} as "seasonThen", present.now as "readAt"
+      from (select now_ms() as now offset 0) as present
+      cross join unnest(${wallets}::bigint[], ${instants}::bigint[]) with ordinality as key (wallet, not_before, n)
+      cross join lateral (select key.wallet, greatest(present.now, key.not_before) as instant) as voter
+      order by n`);
+    return rows.map(({ stars, seasonId, seasonThen, readAt }) => ({
+      stars: (stars ?? []).map(({ id, at, type, target }) => ({
+        id,
+        at,
+        target: targetKey(type, target),
+      })),
+      seasonId,
+      seasonThen,
+      readAt,
+    }));
+  });
 }
 
 /**
- * The days of a select that looks each star up by a day of its own: days known at the start leave the
- * journal's other months closed. For those met on the way Postgres first opens every month's indexes,
- * which doubled what an admission costs after five years.
+ * Runs a select for each day of its keys, nearly always one; answers in the order of the keys. A
+ * day known at the start leaves the journal's other months closed. For those met on the way Postgres
+ * first opens every month's indexes, which doubled what an admission costs after five years.
  */
-export function amongDays(sql: Sql, days: readonly Day[]) {
-  const sorted = days.toSorted();
-  return sql`star.day between ${sorted[0] ?? null} and ${sorted.at(-1) ?? null}`;
+export async function dayByDay<Key extends { readonly day: Day }, Found>(
+  keys: readonly Key[],
+  select: (day: Day, ofDay: readonly Key[]) => Promise<readonly Found[]>,
+): Promise<readonly Found[]> {
+  const days = [...new Set(keys.map(({ day }) => day))];
+  const found = await Promise.all(
+    days.map(async (day) => {
+      const ofDay = keys.filter((key) => key.day === day);
+      const rows = await select(day, ofDay);
+      return ofDay.map((key, n) => [key, rows[n] as Found] as const);
+    }),
+  );
+  const all = new Map(found.flat());
+  return keys.map((key) => all.get(key) as Found);
 }
 
 /**

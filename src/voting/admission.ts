@@ -2,7 +2,7 @@ import { type EventKind, type Target, targetOf } from "../../actors/content.ts";
 import type { Day } from "../../actors/day.ts";
 import type { FollowedClock } from "../clock.ts";
 import type { KeptReply } from "../journal/idempotency.ts";
-import { amongDays, type DayVersion, passInForce } from "../journal/load.ts";
+import { type DayVersion, dayByDay, passInForce } from "../journal/load.ts";
 import { entityId, entityNumber } from "../ledger/entity-id.ts";
 import { approvedTarget, type TargetName } from "../reads/targets.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
@@ -57,47 +57,47 @@ interface AdmissionRow extends Pick<Admission, "seasonId" | "readAt">, Pick<DayV
  * Each look-up is a `lateral … limit 1`: of plain joins the planner may make a reading of a
  * whole table for a hundred rows of it.
  */
-export async function loadAdmissions(
+export function loadAdmissions(
   sql: Sql,
   clock: FollowedClock,
   queries: readonly AdmissionQuery[],
 ): Promise<readonly Admission[]> {
-  const askedAt = clock.now();
-  const hashes = queries.map(({ voter }) => ("token" in voter ? sessionHash(voter.token) : null));
-  const wallets = queries.map(({ voter }) =>
-    "token" in voter ? null : entityNumber(voter.wallet),
-  );
-  const days = queries.map(({ day }) => day);
-  const rows = await runStatement(sql<AdmissionRow[]>`
-    select present.now as "readAt", voter.wallet, encode(kept.request_hash, 'hex') as "requestHash", kept.reply,
-      target.found, target.event_kind as "eventKind", target.ledger_id as "ledgerId", ${passInForce(sql)} as "seasonId",
-      latest.slot as used, latest.at as "lastAt"
-    from (select now_ms() as now offset 0) as present
-    cross join unnest(${hashes}::text[], ${wallets}::bigint[],
-        ${queries.map(({ target }) => target.type)}::text[], ${queries.map(({ target }) => target.id)}::text[],
-        ${queries.map(({ key }) => key)}::text[], ${days}::date[])
-      with ordinality as asked (hash, given, type, id, key, day, n)
-    left join lateral (
-      select session.wallet from session
-      where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
-    ) as bearer on true
-    cross join lateral (
-      select coalesce(bearer.wallet, asked.given) as wallet, present.now as instant
-    ) as voter
-    left join lateral (
-      select slot, at from star where star.wallet = voter.wallet and star.day = asked.day
-        and ${amongDays(sql, days)}
-      order by slot desc limit 1
-    ) as latest on true
-    left join lateral (
-      select request_hash, reply from idempotency_key
-      where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
-    ) as kept on true
-    left join lateral (${approvedTarget(sql)}) as target on true
-    order by n`);
-  const [first] = rows;
-  if (first !== undefined) await clock.compare(first.readAt, askedAt);
-  return rows.map((row, index) => admissionOf(row, queries[index]));
+  return dayByDay(queries, async (day, ofDay) => {
+    const askedAt = clock.now();
+    const hashes = ofDay.map(({ voter }) => ("token" in voter ? sessionHash(voter.token) : null));
+    const wallets = ofDay.map(({ voter }) =>
+      "token" in voter ? null : entityNumber(voter.wallet),
+    );
+    const rows = await runStatement(sql<AdmissionRow[]>`
+      select present.now as "readAt", voter.wallet, encode(kept.request_hash, 'hex') as "requestHash", kept.reply,
+        target.found, target.event_kind as "eventKind", target.ledger_id as "ledgerId", ${passInForce(sql)} as "seasonId",
+        latest.slot as used, latest.at as "lastAt"
+      from (select now_ms() as now offset 0) as present
+      cross join unnest(${hashes}::text[], ${wallets}::bigint[],
+          ${ofDay.map(({ target }) => target.type)}::text[], ${ofDay.map(({ target }) => target.id)}::text[],
+          ${ofDay.map(({ key }) => key)}::text[])
+        with ordinality as asked (hash, given, type, id, key, n)
+      left join lateral (
+        select session.wallet from session
+        where token_hash = decode(asked.hash, 'hex') and expires_at > present.now limit 1
+      ) as bearer on true
+      cross join lateral (
+        select coalesce(bearer.wallet, asked.given) as wallet, present.now as instant
+      ) as voter
+      left join lateral (
+        select slot, at from star where star.wallet = voter.wallet and star.day = ${day}
+        order by slot desc limit 1
+      ) as latest on true
+      left join lateral (
+        select request_hash, reply from idempotency_key
+        where idempotency_key.wallet = voter.wallet and idempotency_key.key = asked.key limit 1
+      ) as kept on true
+      left join lateral (${approvedTarget(sql)}) as target on true
+      order by n`);
+    const [first] = rows;
+    if (first !== undefined) await clock.compare(first.readAt, askedAt);
+    return rows.map((row, index) => admissionOf(row, ofDay[index]));
+  });
 }
 
 function admissionOf(row: AdmissionRow, query: AdmissionQuery | undefined): Admission {

@@ -18,20 +18,20 @@ type Reason = "day" | "kind" | "pass" | "slot" | "claim" | "release" | "key" | "
 export const voteStatements: readonly Statement[] = [
   {
     name: "admissions",
-    phrase: "as asked (hash, given, type, id, key, day, n)",
+    phrase: "as asked (hash, given, type, id, key, n)",
     run: (given, { tables, now }) => {
-      const [hashes, wallets, types, ids, keys, days] = given as [
+      const [hashes, wallets, types, ids, keys, day] = given as [
         (string | null)[],
         (number | null)[],
         string[],
         string[],
         (string | null)[],
-        string[],
+        string,
       ];
       return () =>
         types.map((type, n) => {
           const wallet = tables.sessions.get(hashes[n] ?? "") ?? wallets[n] ?? null;
-          const last = tables.walletDays.get(`${wallet}/${days[n]}`)?.at(-1);
+          const last = tables.walletDays.get(`${wallet}/${day}`)?.at(-1);
           const kept = keys[n] === null ? undefined : tables.keys.get(`${wallet}/${keys[n]}`);
           const target = tables.targets.get(`${type}/${ids[n]}`);
           return {
@@ -51,12 +51,12 @@ export const voteStatements: readonly Statement[] = [
   },
   {
     name: "wallet days",
-    phrase: "as key (wallet, day, not_before, n)",
+    phrase: "as key (wallet, not_before, n)",
     run: (given, { tables, now }) => {
-      const [wallets, days, instants] = given as [number[], string[], number[]];
+      const [day, wallets, instants] = given as [string, number[], number[]];
       return () =>
         wallets.map((wallet, n) => {
-          const stars = tables.walletDays.get(`${wallet}/${days[n]}`);
+          const stars = tables.walletDays.get(`${wallet}/${day}`);
           const then = instants[n] ?? 0;
           return {
             stars: stars?.map(dayStar) ?? null,
