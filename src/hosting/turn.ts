@@ -134,7 +134,7 @@ async function attemptTurn(
   const facts: Facts = { state: hosted.state, slice, now };
   if (undone !== null) refuseContradiction(deps, undone, facts, hosted.seasonThen);
 
-  const proposal = proposeOrEvict(deps, intent, facts);
+  const proposal = orEvict(deps, facts.state, () => propose(intent, facts, deps.messageOf));
   if ("type" in proposal) {
     if (proposal.code === "OTHER_DAY") {
       await passMidnight(clock);
@@ -150,13 +150,7 @@ async function attemptTurn(
 
   // What was read since the star was let in may have come from an older copy of the journal.
   deps.admitStar?.();
-  const outcome = await inSpan("commit", () =>
-    deps.commit(withTrace(proposal), intent.answerBy),
-  ).catch((error) => {
-    // Whether it stands is not known: this memory can no longer be trusted.
-    host.drop(key);
-    throw error;
-  });
+  const outcome = await inSpan("commit", () => deps.commit(withTrace(proposal), intent.answerBy));
   if (outcome.kind === "stored") {
     const { star } = proposal;
     const { id, at, target } = star;
@@ -166,7 +160,6 @@ async function attemptTurn(
     const { totalVotes, keptReply: reply = null } = outcome;
     return { kind: "accepted", star, totalVotes, keptReply: reply };
   }
-  host.drop(key);
   if (outcome.reason === "kind") {
     throw new RetryableError("UNAVAILABLE", "the item changed while it was starred");
   }
@@ -202,12 +195,16 @@ async function recall(
 }
 
 /** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */
-function proposeOrEvict(deps: TurnDeps, intent: TurnIntent, facts: Facts) {
+export function orEvict<Decision>(
+  { host, onContradiction }: Pick<TurnDeps, "host" | "onContradiction">,
+  { context }: WalletDayState,
+  decide: () => Decision,
+): Decision {
   try {
-    return propose(intent, facts, deps.messageOf);
+    return decide();
   } catch (error) {
-    deps.host.drop(facts.state.context);
-    if (error instanceof Error) deps.onContradiction(error);
+    host.drop(context);
+    if (error instanceof Error) onContradiction(error);
     throw error;
   }
 }
@@ -233,7 +230,6 @@ function refuseContradiction(
   if (reason === "pass" && before !== "pass") return;
   if (!isDeepStrictEqual(restedOn(then), { ...restedOn(now), seasonId: seasonThen })) return;
   const { wallet, day } = now.state.context;
-  deps.host.drop({ wallet, day });
   const error = new Error(
     `wallet-day/${wallet}/${day}: the journal refuses (${reason}) what the machines accept`,
   );

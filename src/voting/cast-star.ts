@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
 import type { Target } from "../../actors/content.ts";
 import { type Day, dayOf, endOfDay } from "../../actors/day.ts";
+import type { WalletDayState } from "../../actors/wallet-day.ts";
 import { bounds } from "../bounds.ts";
 import { TerminalError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import {
   askFirst,
+  orEvict,
   type Refusal,
   type TurnDeps,
   type TurnIntent,
@@ -124,20 +126,23 @@ async function takeTurnAndAnnounce(deps: CastStarDeps, intent: TurnIntent): Prom
  * journal.
  */
 async function refuseEarly(
-  { host, clock }: CastStarDeps,
+  deps: CastStarDeps,
   {
     wallet,
     target,
     admission,
   }: { readonly wallet: string; readonly target: Target; readonly admission: Admission },
 ): Promise<Refusal | null> {
+  const { host, clock } = deps;
   const { day, version } = admission;
   const key = { wallet, day };
+  const ask = (state: WalletDayState) =>
+    orEvict(deps, state, () => askFirst(state, target, clock.now()));
   const { state, isProved } = await host.open(key, admission);
-  const refusal = askFirst(state, target, clock.now());
+  const refusal = ask(state);
   if (refusal === null) return null;
   if (isProved && state.context.stars.length === version.used) return refusal;
-  return askFirst((await host.reload(key)).state, target, clock.now());
+  return ask((await host.reload(key)).state);
 }
 
 function replay(kept: KeptReply, target: TargetName): CastResult {

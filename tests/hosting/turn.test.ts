@@ -10,7 +10,14 @@ import { RULES, type Rules, rulesVersions } from "../../actors/rules.ts";
 import { RetryableError } from "../../src/errors.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { castStar } from "../../src/voting/cast-star.ts";
-import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
+import {
+  bodyOf,
+  type Engine,
+  SEEDED_WITHIN_MS,
+  seedDirectory,
+  startEngine,
+  verdictOf,
+} from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
@@ -129,6 +136,30 @@ test("concurrent twins under one key get one outcome, byte for byte, in every pr
   assert.equal(results.filter(({ kind }) => kind === "accepted").length, 1);
   const [row] = await a.sql`select count(*) as stars from star`;
   assert.equal(row?.stars, 1);
+});
+
+test("a twin that is stored while a star is decided again answers it", async ({ a, b }) => {
+  const [wallet, target, key] = ["0.0.547", "token/0.0.9001", "k"];
+  // Hands the first decision back.
+  a.beforeTurn = async () => void (await b.cast(wallet, "token/0.0.9002"));
+  let twin: Promise<unknown> | undefined;
+  const findKeptReply: typeof a.parts.casting.findKeptReply = async (query) => {
+    const kept = await a.parts.casting.findKeptReply(query);
+    twin ??= b.cast(wallet, target, key);
+    await twin;
+    return kept;
+  };
+  const result = await castStar(
+    { ...a.parts.casting, findKeptReply },
+    {
+      voter: { wallet },
+      target: { type: "token", id: "0.0.9001" },
+      idempotencyKey: key,
+      answerBy: performance.now() + SEEDED_WITHIN_MS,
+    },
+  );
+  assert.ok(twin);
+  assert.equal(verdictOf(result), "replayed");
 });
 
 test("a key is bound by the wallet that used it, and to its request", async ({ a }) => {
@@ -577,6 +608,25 @@ test("a process whose clock is ahead at 00:00 UTC waits for the database's day, 
   const star = cast(async (...given) => (isToday ? casting.commit(...given) : yesterday));
   assert.equal(verdictOf(await star), "accepted");
   await soon;
+});
+
+test("a machine that fails on an actor is told, and the wallet's next star rests on the journal", async ({
+  a,
+}) => {
+  const wallet = "0.0.546";
+  const { host } = a.parts.casting;
+  const key = { wallet, day: dayOf(a.clock.now()) };
+  const { state } = await host.reload(key);
+  const tear = async () => host.keep(key, { state: { ...state, value: "torn" }, isProved: true });
+  const torn = () => assert.rejects(a.cast(wallet, "token/0.0.9001"), /torn/);
+  // Met by the early look, and by the turn.
+  await tear();
+  await torn();
+  a.beforeTurn = tear;
+  await torn();
+  assert.deepEqual([a.contradictions.length, host.recall(key)], [2, undefined]);
+  a.beforeTurn = async () => undefined;
+  assert.equal(verdictOf(await a.cast(wallet, "token/0.0.9001")), "accepted");
 });
 
 test("a turn may lose as many races as the day's rules allow votes", async ({ a }) => {
