@@ -12,7 +12,7 @@ import { foldEventDay } from "../journal/event-history.ts";
 import { foldMint } from "../journal/fold-mint.ts";
 import { readLiveMint } from "../journal/live-mint.ts";
 import { loadWalletDays } from "../journal/load.ts";
-import { lastOfMint, readMintHistory } from "../journal/mint-history.ts";
+import { endOfMint, lastOfMint, readMintHistory } from "../journal/mint-history.ts";
 import { findEvents } from "../reads/console-event.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 import { type ActorName, formatActorName } from "./actor-name.ts";
@@ -115,15 +115,12 @@ async function findMint(
   resting: Resting,
   mint: string,
 ): Promise<{ readonly tables: EventTables; readonly source: ActorSource }> {
-  const version = await readMintVersion(sql, mint);
   const snapshot = await findMintSnapshot(sql, resting, mint);
-  if (snapshot !== null && version.stars - snapshot.tables.stars <= FOLDED_MAX) {
+  const { stars, weight, upTo: end } = await readMintVersion(sql, mint);
+  if (snapshot !== null && stars - snapshot.tables.stars <= FOLDED_MAX) {
     const { tables, seq } = snapshot;
-    await foldMint(mint, tables, readMintHistory(sql, mint, { after: seq }));
-    const isAhead = tables.stars > version.stars;
-    if (isAhead || (tables.stars === version.stars && tables.weight === version.weight)) {
-      return { tables, source: "snapshot" };
-    }
+    await foldMint(mint, tables, readMintHistory(sql, mint, { after: seq, upTo: end }));
+    if (tables.stars === stars && tables.weight === weight) return { tables, source: "snapshot" };
   }
   const { live, upTo, last } = await readLiveMint(sql, mint);
   await resting.mintSnapshots?.write(mint, { seq: upTo, last, tables: live });
@@ -145,11 +142,11 @@ export async function findMintSnapshot(
   return row.stars === tables.stars && row.last === last ? snapshot : null;
 }
 
-/** Enough to see whether a copy of a mint is up to date. */
+/** Enough to see whether a copy of a mint is up to date, and where its history ends then. */
 async function readMintVersion(sql: Sql, mint: string) {
-  const [row] = await runStatement(sql<{ stars: number; weight: number }[]>`
-    select stars, weight from event_total where event_id = ${mint}`);
-  return row ?? { stars: 0, weight: 0 };
+  const [row] = await runStatement(sql<{ stars: number; weight: number; upTo: number }[]>`
+    select stars, weight, ${endOfMint(sql, mint)} as "upTo" from event_total where event_id = ${mint}`);
+  return row ?? { stars: 0, weight: 0, upTo: 0 };
 }
 
 /** An event's day as it is shown: of what has counted, each serial's wallet alone. */

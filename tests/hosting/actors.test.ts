@@ -551,18 +551,44 @@ test("what happens while a replay reads is no difference", async (c) => {
   assert.equal((await replay(c, eventDay)).replayed.version, 3);
   const released = await replayed(mint, {
     says: "from claim_release\n      where",
-    happens: () => sql`
-      with run as (
-        insert into holdings_check_run (id, day, kind, state, started_at)
-        values (gen_random_uuid(), ${c.day}, 'manual', 'running', 0) returning id
-      )
-      insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
-        deleted, listed_at, read_at, released_at)
-      select event_id, nextval('forever_mint_order'), 1, run.id, collection, serial, wallet, star_id, 1, true, 0, 0, 0
-      from run, serial_claim where event_id = 'mint' and collection = 'A' and serial = 1`,
+    happens: () => releaseFirst(sql, c.day),
   });
   assert.deepEqual(released.differences, []);
 });
+
+test("a mint is shown as it was at one time, whatever happens while it is read", async (c) => {
+  const { sql } = c.engine;
+  const first = await show(c, "forever-mint/mint");
+  for (const [wallet, serial] of [
+    ["0.0.803", 31],
+    ["0.0.804", 32],
+  ] as const) {
+    c.engine.holdings.set(wallet, { collectionA: [serial], collectionB: [] });
+  }
+  const starred = after(sql, {
+    says: "select stars, weight",
+    happens: () => c.engine.cast("0.0.803", "event/mint"),
+  });
+  const released = after(starred, {
+    says: "from mint_star\n",
+    happens: () => c.engine.cast("0.0.804", "event/mint").then(() => releaseFirst(sql, c.day)),
+  });
+  const shown = await showActor(released, restingIn(c), named("forever-mint/mint"));
+  assert.deepEqual(shown, { ...first, source: "snapshot" });
+});
+
+/** Writes a release of the first NFT of the mint, as if the check had ended its claim. */
+function releaseFirst(sql: Sql, day: string): PromiseLike<unknown> {
+  return sql`
+    with run as (
+      insert into holdings_check_run (id, day, kind, state, started_at)
+      values (gen_random_uuid(), ${day}, 'manual', 'running', 0) returning id
+    )
+    insert into claim_release (event_id, seq, release, run_id, collection, serial, wallet, star_id, weight,
+      deleted, listed_at, read_at, released_at)
+    select event_id, nextval('forever_mint_order'), 1, run.id, collection, serial, wallet, star_id, 1, true, 0, 0, 0
+    from run, serial_claim where event_id = 'mint' and collection = 'A' and serial = 1`;
+}
 
 /** Lets something happen once, after the first statement that says a text. */
 function after(
