@@ -119,7 +119,6 @@ begin
       union all select 'A', unnest(claimed_a)
       union all select 'B', claimed_b where claimed_b is not null
     ) as claim
-    where target_type = 'event'
     order by target_id, day, claim.collection, claim.serial
     on conflict do nothing
     returning serial_claim.star_id
@@ -179,9 +178,8 @@ begin
       coalesce(kept.releases < event_totals.releases - (ends is not null)::integer, false)
         and is_released_since(kept.target_id, kept.releases, event_totals.releases - (ends is not null)::integer,
           wallet, held_a, held_b) as is_overtaken,
-      case when target_type = 'event'
-        then (is_forever_mint and base > 0)::integer + cardinality(claimed_a) + (claimed_b is not null)::integer
-        else 0 end as claims
+      (is_forever_mint and base > 0)::integer + cardinality(claimed_a) + (claimed_b is not null)::integer
+        as claims
     from kept
     left join event_totals on kept.target_type = 'event' and event_totals.event_id = kept.target_id
     left join item_days using (target_type, target_id, day)

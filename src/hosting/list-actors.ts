@@ -171,8 +171,7 @@ async function eventDays(sql: Sql, search: Search): Promise<readonly FoundActor[
   for (let days = FIRST_LOOK_DAYS; to >= first && found.length < limit; days *= 2) {
     const back = dayOf(endOfDay(to) - days * DAY_MS);
     const from = back > first ? back : first;
-    const look = { ...search, limit: limit - found.length };
-    found.push(...(await eventDaysBetween(sql, look, [from, to])));
+    found.push(...(await eventDaysBetween(sql, search, [from, to])));
     to = dayOf(startOfDay(from) - DAY_MS);
   }
   return found;

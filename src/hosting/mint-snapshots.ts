@@ -48,13 +48,12 @@ export function createMintSnapshots(redis: Redis) {
   return {
     /** The mint as it was at a position of its history, or null. Never rejects. */
     async read(mint: string): Promise<MintSnapshot | null> {
-      if (!redis.isReady) return null;
       const text = await runCommand(redis.get(mintKey(mint)), ANSWER_WITHIN_MS).catch(() => null);
       return text === null ? null : decode(mint, text);
     },
     /** Replaces what is there; never rejects. */
     async write(mint: string, snapshot: MintSnapshot): Promise<void> {
-      if (!redis.isReady || snapshot.tables.weight > MINT_SNAPSHOT_WEIGHT_MAX) return;
+      if (snapshot.tables.weight > MINT_SNAPSHOT_WEIGHT_MAX) return;
       const options = { expiration: { type: "EX", value: KEPT_SECONDS } } as const;
       const written = redis.set(mintKey(mint), encode(mint, snapshot), options);
       await runCommand(written, ANSWER_WITHIN_MS).catch(() => undefined);

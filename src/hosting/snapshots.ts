@@ -43,7 +43,6 @@ export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
     const days = waiting;
     waiting = new Map();
     count = 0;
-    if (!redis.isReady) return;
     const writes = [...days].flatMap(([day, states]) => [
       redis.hSet(snapshotKey(day), [...states].map(encode)),
       redis.pExpireAt(snapshotKey(day), endOfDay(day) + DAY_MS),
@@ -70,7 +69,6 @@ export function createSnapshots(redis: Redis, readWithinMs = READ_WITHIN_MS) {
   return {
     /** The day's stars at exactly this version, or null. Never rejects, never waits long. */
     async read(key: WalletDayKey, version: DayVersion): Promise<readonly DayStar[] | null> {
-      if (!redis.isReady) return null;
       const text = await readOne(key).catch(() => null);
       const stars = text === null ? null : decode(key, text);
       return stars !== null && stars.length === version.used && isAt(version, stars) ? stars : null;

@@ -52,7 +52,6 @@ export async function foldEventDay(
   starsMax = Number.POSITIVE_INFINITY,
 ): Promise<EventTables> {
   const tables = emptyTables();
-  if (starsMax === 0) return tables;
   for await (const page of starsOfEventDay(sql, key)) {
     for (const star of page) {
       if (tables.stars === starsMax) return tables;

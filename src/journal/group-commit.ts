@@ -43,8 +43,7 @@ function hasRoom(flight: Flight, next: Queued, others: ReadonlySet<Flight>): boo
   // One flight is left to the others.
   if (isHuge(claims) && [...others].some((other) => isHuge(other.largeClaims))) return false;
   if (isAlone(next)) return flight.batch.length === 0;
-  const { largeClaims } = flight;
-  return claims <= LARGE_FROM_CLAIMS || largeClaims === 0 || !isHuge(largeClaims + claims);
+  return claims <= LARGE_FROM_CLAIMS || !isHuge(flight.largeClaims + claims);
 }
 
 /**

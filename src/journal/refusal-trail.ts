@@ -35,7 +35,6 @@ export function createRefusalTrail(redis: Redis) {
   const send = (): void => {
     const batch = waiting;
     waiting = [];
-    if (!redis.isReady) return;
     const options = {
       TRIM: { strategy: "MAXLEN", strategyModifier: "~", threshold: KEPT_MAX },
     } as const;
@@ -47,7 +46,6 @@ export function createRefusalTrail(redis: Redis) {
   const read = async (
     ask: () => Promise<readonly Entry[] | null>,
   ): Promise<readonly TrailedRefusal[]> => {
-    if (!redis.isReady) return [];
     const found = await runCommand(ask(), DEADLINE_MS).catch(() => null);
     const trailed = (found ?? []).map(({ id, message }) => ({ id, ...readFields(message) }));
     // Others may have written there: what has no instant cannot be shown.

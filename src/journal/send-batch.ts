@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import { coerceError, RetryableError } from "../errors.ts";
 import { failpoint } from "../failpoint.ts";
 import { ensureStarPartitions } from "../store/migrate.ts";
-import { codeOf, isOutage, RAISED, runStatement, type Sql } from "../store/postgres.ts";
+import { codeOf, RAISED, runStatement, type Sql } from "../store/postgres.ts";
 import { type DecidedStar, endRow, rowOf } from "./star-record.ts";
 
 /** What became of a decided star. Only `stored` may leave the process. */
@@ -215,7 +215,7 @@ async function settleUnknown(
   error: Error,
 ): Promise<void> {
   const unknown =
-    error instanceof RetryableError || isOutage(error)
+    error instanceof RetryableError
       ? new RetryableError("UNAVAILABLE", "the database did not confirm the star", 1, error)
       : error;
   const ids = batch.map(({ decided }) => decided.star.id);
