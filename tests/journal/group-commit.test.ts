@@ -67,6 +67,23 @@ test("stars decided in one tick share one commit, and each learns its counter (A
   assert.deepEqual({ ...counts }, { stars: 50, messages: 50, today: 50, hour: 50 });
 });
 
+test("an event and a project of one id and one batch have counters of their own", async (c) => {
+  const named = { id: "meetup", ledgerId: null } as const;
+  const outcomes = await Promise.all(
+    [
+      {
+        target: { ...named, type: "event", eventKind: "OTHER" },
+        claims: { a: [1], b: null },
+      } as const,
+      { target: { ...named, type: "project", eventKind: null } } as const,
+    ].map((star) => c.commit(decidedStar({ ...star, wallet: newWallet(), now: c.now }))),
+  );
+  assert.deepEqual(
+    outcomes,
+    [2, 1].map((totalVotes) => ({ kind: "stored", totalVotes })),
+  );
+});
+
 test("a batch looks for releases only where there were some since a star was decided", async (c) => {
   await c.sql`
     create or replace function is_released_since(mint text, n bigint, up_to bigint, of_wallet bigint, of_a bigint[], of_b bigint[])
@@ -174,12 +191,6 @@ test("wallets with thousands of NFTs are stored a few at a time, and no star wai
 });
 
 test("a star that claims more than several large ones may is sent alone, one at a time, and holds up no other", async (c) => {
-  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
-  const huge = (first: number) =>
-    decidedStar({
-      ...{ wallet: newWallet(), now: c.now, target },
-      claims: { a: Array.from({ length: 4_001 }, (_, n) => first + n), b: null },
-    });
   const small = () => decidedStar({ wallet: newWallet(), now: c.now });
   // A statement with a huge star waits until the others are stored.
   let release = (): void => undefined;
@@ -197,7 +208,7 @@ test("a star that claims more than several large ones may is sent alone, one at 
     ...{ sql: slow, now: c.clock },
     onBatch: (stars) => batches.push(stars),
   });
-  const huges = [huge(1), huge(10_001)].map((star) => patiently(() => commit(star)));
+  const huges = [huge(c, 1), huge(c, 10_001)].map((star) => patiently(() => commit(star)));
   const together = await Promise.all([commit(small()), commit(small())]);
   const later = await commit(small());
   assert.deepEqual(
@@ -212,6 +223,19 @@ test("a star that claims more than several large ones may is sent alone, one at 
     ["stored", "stored"],
   );
 });
+
+test("a star that goes alone is the next one, however many came after it", async (c) => {
+  const small = () => decidedStar({ wallet: newWallet(), now: c.now });
+  const later = Array.from({ length: bounds.commitBatchMax + 1 }, small);
+  await Promise.all([small(), huge(c, 1), ...later].map((star) => c.commit(star)));
+  assert.deepEqual(c.batches, [bounds.commitBatchMax, 1, 2]);
+});
+
+function huge({ now }: Context, first: number) {
+  const target = { type: "event", id: "meetup", eventKind: "OTHER", ledgerId: null } as const;
+  const claims = { a: Array.from({ length: 4_001 }, (_, n) => first + n), b: null };
+  return decidedStar({ wallet: newWallet(), now, target, claims });
+}
 
 test("a star decided for another UTC day is handed back, and the rest is stored", async (c) => {
   const [yesterday, today] = await Promise.all([
@@ -354,6 +378,19 @@ test("the loser of a deadlock was rolled back for certain, and is sent again (A8
   const { commit } = createGroupCommit({ sql: unlucky, now: c.clock });
   const outcome = await commit(decidedStar({ wallet: newWallet(), now: c.now }));
   assert.deepEqual([outcome.kind, deadlocks], ["stored", 0]);
+});
+
+test("a conflict that names no star of its batch fails it, and is not sent again", async (c) => {
+  let sent = 0;
+  const sql = (() => {
+    sent += 1;
+    const conflict = { code: "SB409", detail: `${newStarId(c.now)} claim` };
+    return Promise.reject(Object.assign(new Error("claimed meanwhile"), conflict));
+  }) as unknown as Sql;
+  const { commit } = createGroupCommit({ sql, now: c.clock });
+  const star = decidedStar({ wallet: newWallet(), now: c.now });
+  await assert.rejects(commit(star), { message: /^cast_stars lost others/ });
+  assert.equal(sent, 1);
 });
 
 test("a database that is away gives 503, never a guess", async (c) => {

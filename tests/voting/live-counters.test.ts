@@ -255,6 +255,31 @@ test("what is read for a client that comes back wakes the other streams too", as
   for (const following of [stays, back]) following.stop();
 });
 
+test("a stream that comes back while the last other one leaves goes on", async () => {
+  const journal = makeJournal(() => 0);
+  const seen = { star: 0, release: 0 };
+  let meanwhile = (): void => undefined;
+  const counters = new LiveCounters({
+    lookAtJournal: async () => ({ settled: { ...seen }, drawn: { ...seen }, journal: JOURNAL }),
+    loadChanges: async (after, upTo) => {
+      meanwhile();
+      return journal.load(after, upTo);
+    },
+    now: () => Date.UTC(2026, 10, 20),
+    log: silentLogger,
+    pollEveryMs: 20,
+  });
+  const leaves = await counters.follow(newListener(), "");
+  meanwhile = () => leaves.stop();
+  journal.change();
+  Object.assign(seen, journal.drawn);
+  let ended = 0;
+  const back = await counters.follow({ ...newListener(), end: () => (ended += 1) }, leaves.id);
+  await pause(100);
+  assert.deepEqual([back.take(10)?.length, ended], [1, 0]);
+  back.stop();
+});
+
 test("after the clock was set back over 00:00 UTC clients read again, and hear today's counters", async () => {
   const seen = { star: 0, release: 0 };
   let now = Date.UTC(2026, 10, 21, 0, 1);

@@ -48,6 +48,13 @@ test("what lies before the floor comes first, unless it changed later", () => {
   assert.deepEqual(heard(ring, walking), ["c 1 13-0"]);
 });
 
+test("a counter of a day that our clock does not know yet comes after its `day`", () => {
+  const ring = new LiveRing(at(10), SCOPE);
+  ring.append([{ ...change("a", 1), day: "2026-11-21" }], at(11));
+  const events = ring.take(0, 10)?.events.map(({ event }) => event);
+  assert.deepEqual(events, ["day", "counter"]);
+});
+
 test("the oldest entries are dropped: a stream behind the floor cannot go on", () => {
   const ring = new LiveRing(at(0), SCOPE);
   const late = ring.end;
