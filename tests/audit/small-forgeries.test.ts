@@ -443,7 +443,7 @@ test("an NFT that stands twice among those an event's star counts", async () => 
   assert.ok(mismatches.some(({ found }) => /^line \d+: counted\.collectionA$/.test(String(found))));
 });
 
-test("a removal whose evidence is of later, or of another day", async () => {
+test("a removal whose evidence is of later, of another day, or of long ago", async () => {
   const { releases } = truth();
   const index = releases.findIndex(({ weight }) => weight === 1);
   const { releasedAt = "" } = releases[index] ?? {};
@@ -452,6 +452,8 @@ test("a removal whose evidence is of later, or of another day", async () => {
     { readAt: "2999-01-01T00:00:00.000Z" },
     { listedAt: "2999-01-01T00:00:00.000Z" },
     { listedAt: moved(-2 * DAY_MS) },
+    // At that time nobody held it.
+    { readAt: "1970-01-02T00:00:00.000Z", owner: null },
   ]) {
     const world = truth();
     world.releases[index] = { ...(world.releases[index] as ExportRelease), ...change };
