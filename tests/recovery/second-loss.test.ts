@@ -141,6 +141,9 @@ test("a loss that was accepted stays accepted, where that is accepted once more"
   await acceptLoss(going.sql);
   await world.cast(going.url, [{ wallet: first, target: "token/0.0.9001" }]);
   await world.publish(going.url);
+  // The journal itself says so, to a recovery from what came later.
+  const again = await recover(world.recovery(going.sql));
+  assert.deepEqual([again.recovered, again.conflicts, again.unprovable], [0, 0, []]);
   const kept = await world.keepExports(going.sql);
   const exports = { source: kept, days: await kept.days() };
 
