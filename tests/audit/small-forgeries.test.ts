@@ -13,6 +13,7 @@ import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { type Judge, newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings, cutLists } from "../../src/audit/compare.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
+import { judgeStar } from "../../src/audit/judge-star.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
 import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -296,6 +297,41 @@ test("a transaction id that is not its message's; a mirror node that leaves it o
     },
   });
   assert.deepEqual(await said({ onMirror }), []);
+});
+
+test("a star on a token that added less by its export than its power", async () => {
+  const world = truth();
+  edit(
+    world,
+    ({ target }) => target.type === "token",
+    (star) => ({ ...star, weight: star.weight - 1, breakdown: { ...star.breakdown, base: 0 } }),
+  );
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  const star = world.stars.find(({ target }) => target.type === "token");
+  assert.deepEqual(
+    mismatches.map(({ kind, expected, found }) => [kind, expected, found]),
+    [["export", `weight ${star?.votingPower}`, star?.weight]],
+  );
+});
+
+test("a star in the export of another day", () => {
+  const [star] = truth().stars as [ExportStar];
+  const found = judgeStar(star, { day: "2001-01-01", keys: KEYS });
+  assert.deepEqual(
+    found.map(({ expected }) => expected),
+    ["a star of 2001-01-01"],
+  );
+});
+
+test("an event that nobody starred, and that has votes all the same", async () => {
+  const world = truth();
+  const nobody = { type: "event", id: "nobody", eventKind: "OTHER", ledgerId: null } as const;
+  world.edits.set("event/nobody", 3);
+  const { mismatches } = await auditWorld({ ...world, items: [...world.items, nobody] });
+  assert.deepEqual(
+    mismatches.map(({ where, expected, found }) => [where, expected, found]),
+    [["totalVotes of event/nobody", 0, 3]],
+  );
 });
 
 test("a message of no star, with the account that paid for it", async () => {
