@@ -121,6 +121,18 @@ test("an event whose kind an import changed after it was read, and before its fi
   assert.equal(ok, true, JSON.stringify(mismatches[0]));
 });
 
+test("an event's star whose message comes while the rankings are read", async () => {
+  const world = makeWorld({ seed: 2, days: 2, starsPerDay: 40 });
+  const { messages } = world.topics.event;
+  const last = messages.splice(-1);
+  const onAnswer: Auditing["onAnswer"] = (path, body) => {
+    if (path === "/v1/events") messages.push(...last.splice(0));
+    return body;
+  };
+  const { ok, mismatches } = await auditWorld(world, { onAnswer });
+  assert.equal(ok, true, JSON.stringify(mismatches[0]));
+});
+
 test("exports that end before the rankings were read leave stars to wait for", async () => {
   const { world, arrive } = beforeLast();
   // Today's export is not there.
