@@ -102,8 +102,7 @@ function judgeHeld(
   if (!isBeforeNfts(judge, star.at)) return;
   const { ownerships } = judge;
   const holder = holderOf(star);
-  const known = judge.excluded.has(star.wallet) ? before?.excluded : undefined;
-  const isExcluded = wasExcluded(holder, { own: excluded, before: known });
+  const isExcluded = wasExcluded(holder, { own: excluded, before: before?.excluded });
   addVerdict(findings, judgeSerials(holder, { ownerships, isExcluded, place: placeOf(star) }));
 }
 

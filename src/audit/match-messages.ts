@@ -5,7 +5,7 @@ import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/message.ts";
 import type { AuditState, Judge } from "./audit-state.ts";
 import { countWeight } from "./counters.ts";
-import { type DayBook, isDigestOf } from "./day-book.ts";
+import { type DayBook, isDigestOf, judgeInstant } from "./day-book.ts";
 import { totalOf } from "./event-accounts.ts";
 import { placeOf } from "./judge-star.ts";
 import { LAG_MS } from "./rebuild-weights.ts";
@@ -43,11 +43,13 @@ export async function matchMessage(
     countUnread(judge, state, star);
     return [];
   }
-  const isNew = msOf(consensusTimestamp ?? "") > judge.reading.from - LAG_MS;
-  if (sequenceNumber > followed.sequenceNumber && isNew) {
-    // Published since the topics were read: the next audit judges it.
+  const consensusMs = msOf(consensusTimestamp ?? "");
+  if (sequenceNumber > followed.sequenceNumber && consensusMs > judge.reading.from - LAG_MS) {
+    // Published since the topics were read: the next audit judges it, unless it is dated to stay ahead of each.
     state.checked.pendingStars += 1;
-    return [];
+    const { at, message } = star;
+    const place = { topic: topicId, sequenceNumber, message };
+    return judgeInstant({ at: Date.parse(at), consensusMs, lateMs: judge.lateMs }, place);
   }
   const messages = book.messages.get(topicId);
   const digest = messages?.get(sequenceNumber);

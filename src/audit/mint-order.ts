@@ -86,7 +86,7 @@ export function judgeEnds(
 const ANSWER_MS = 5_000;
 
 /**
- * Finds what is wrong with a release: it is dated into another day, or before its evidence; the wallet
+ * Finds what is wrong with a release: it is dated into another day, or not by its evidence; the wallet
  * held the NFT all the time in which it can have been looked at, or who is named as its holder did not hold
  * it then; or the spares to choose from are not those that the wallet held.
  *
@@ -99,7 +99,8 @@ export function judgeRelease(
 ): readonly Mismatch[] {
   const { collection, serial, wallet, owner, heldB, listedAt, readAt, releasedAt } = release;
   const [began, read, at] = [Date.parse(listedAt), Date.parse(readAt), Date.parse(releasedAt)];
-  if (dayOf(at) !== day || Math.max(began, read) > at + LEAD_MS || at - began > DAY_MS) {
+  const isInOrder = began <= read && read <= at + LEAD_MS;
+  if (dayOf(at) !== day || !isInOrder || at - began > DAY_MS) {
     const found = `listed ${listedAt}, read ${readAt}, released ${releasedAt}`;
     return [removal(release, { expected: `evidence of ${day}, then the release`, found })];
   }

@@ -16,12 +16,16 @@ export interface AcceptedLoss {
 
 /**
  * Removes messages whose loss an operator accepted earlier from what is brought back: later stars
- * were counted without theirs. Only an export says so, so each is reported as a doubt.
+ * were counted without theirs. Where an export alone says so, each is reported as a doubt.
  */
 export async function excludeAcceptedLosses(
   { sql, exports }: Pick<Recovery, "sql" | "exports">,
   notes: Notes,
 ): Promise<readonly AcceptedLoss[]> {
+  await runLong(sql`
+      delete from recovery_message said using publishing_finding finding
+      where finding.kind = 'lost' and finding.resolved_at is not null
+        and (finding.topic_id, finding.sequence_number) = (said.topic_id, said.sequence_number)`);
   const left: AcceptedLoss[] = [];
   for await (const { day, lines } of exceptionsOf<ExportLost>(exports, "lost")) {
     const lost = lines.map((line) => ({

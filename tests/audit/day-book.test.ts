@@ -29,6 +29,7 @@ test("twice the same star, twice the same item, twice the same instant", () => {
   // On the ledger an earlier star may stand behind a later one.
   assert.deepEqual(kinds(eventStar(NOON - 1, "c")), []);
   assert.deepEqual(kinds({ ...eventStar(NOON, "a"), wallet: "0.0.1002" }), []);
+  assert.equal(book.events.get("a")?.stars.length, 3, "of two that are the same, one counts");
 });
 
 test("a forever mint again and again, but 20 stars a day at most", () => {

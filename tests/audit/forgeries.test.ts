@@ -182,6 +182,23 @@ forgery("2 dropped message: left out, and left out with a chain made anew", asyn
   await caught(world, ["no-message"]);
 });
 
+forgery("2b a star without a message, which its export dates into times to come", async () => {
+  const world = truth();
+  const { event } = world.topics;
+  const [gone] = event.messages.splice(middle(event), 1);
+  event.messages.forEach((message, index) => {
+    message.sequence = index + 1;
+  });
+  rechain(event);
+  tell(world, event);
+  const isGone = ({ id }: ExportStar) => id === gone?.starId;
+  replace(world, isGone, (star) => {
+    const place = { sequenceNumber: 9_999, consensusTimestamp: "9999999999.000000000" };
+    return { ...star, publication: { ...star.publication, ...place } };
+  });
+  await caught(world, ["wrong-day"], { withApi: false });
+});
+
 forgery("3 reordered messages", async () => {
   const world = truth();
   const { asset } = world.topics;

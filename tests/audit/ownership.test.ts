@@ -11,6 +11,7 @@ import {
   OwnershipBuilder,
   tenuresOf,
 } from "../../src/audit/ownership.ts";
+import { readOwnership } from "../../src/audit/read-ownership.ts";
 import { type AssetStar, judgeCounts } from "../../src/audit/rebuild-weights.ts";
 
 const [ALICE, BOB, SHOP, MALL] = ["0.0.1001", "0.0.1002", "0.0.900", "0.0.901"];
@@ -185,6 +186,23 @@ test("a history that the mirror node knows in part refutes nothing", () => {
   );
   assert.deepEqual(verdict.mismatches, []);
   assert.match(verdict.unprovable ?? "", /whole history/);
+});
+
+test("a history is known in part where the mirror node says so, and where it does not end", async () => {
+  const nft = { serial: 1, owner: ALICE ?? "", deleted: false, changedAt: null, tokenId: "0.0.5" };
+  const isPartial = async (partial: boolean, more: boolean) => {
+    const mirror = {
+      async *nftOwners() {
+        yield [nft];
+      },
+      nftTransactions: async () => ({ transactions: [sale], more, partial }),
+      token: async () => null,
+    };
+    const given = { mirror, collection: "0.0.5", since: 0, onProgress: () => undefined };
+    return (await readOwnership(given)).isPartial;
+  };
+  const found = [await isPartial(false, false), await isPartial(true, false)];
+  assert.deepEqual([...found, await isPartial(false, true)], [false, true, true]);
 });
 
 test.run();

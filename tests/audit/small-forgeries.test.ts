@@ -13,6 +13,7 @@ import { openAuditMirror } from "../../src/audit/audit-mirror.ts";
 import { type Judge, newAuditState } from "../../src/audit/audit-state.ts";
 import { compareRankings, cutLists } from "../../src/audit/compare.ts";
 import { judgeMessage } from "../../src/audit/judge-message.ts";
+import { judgeStar } from "../../src/audit/judge-star.ts";
 import { OwnershipBuilder } from "../../src/audit/ownership.ts";
 import type { ExportEntry, ExportRelease, ExportStar } from "../../src/journal/export-format.ts";
 import { silentLogger } from "../../src/log.ts";
@@ -298,6 +299,41 @@ test("a transaction id that is not its message's; a mirror node that leaves it o
   assert.deepEqual(await said({ onMirror }), []);
 });
 
+test("a star on a token that added less by its export than its power", async () => {
+  const world = truth();
+  edit(
+    world,
+    ({ target }) => target.type === "token",
+    (star) => ({ ...star, weight: star.weight - 1, breakdown: { ...star.breakdown, base: 0 } }),
+  );
+  const { mismatches } = await auditWorld(world, { withApi: false });
+  const star = world.stars.find(({ target }) => target.type === "token");
+  assert.deepEqual(
+    mismatches.map(({ kind, expected, found }) => [kind, expected, found]),
+    [["export", `weight ${star?.votingPower}`, star?.weight]],
+  );
+});
+
+test("a star in the export of another day", () => {
+  const [star] = truth().stars as [ExportStar];
+  const found = judgeStar(star, { day: "2001-01-01", keys: KEYS });
+  assert.deepEqual(
+    found.map(({ expected }) => expected),
+    ["a star of 2001-01-01"],
+  );
+});
+
+test("an event that nobody starred, and that has votes all the same", async () => {
+  const world = truth();
+  const nobody = { type: "event", id: "nobody", eventKind: "OTHER", ledgerId: null } as const;
+  world.edits.set("event/nobody", 3);
+  const { mismatches } = await auditWorld({ ...world, items: [...world.items, nobody] });
+  assert.deepEqual(
+    mismatches.map(({ where, expected, found }) => [where, expected, found]),
+    [["totalVotes of event/nobody", 0, 3]],
+  );
+});
+
 test("a message of no star, with the account that paid for it", async () => {
   const world = truth();
   const [star] = world.stars.splice(0, 1);
@@ -443,7 +479,7 @@ test("an NFT that stands twice among those an event's star counts", async () => 
   assert.ok(mismatches.some(({ found }) => /^line \d+: counted\.collectionA$/.test(String(found))));
 });
 
-test("a removal whose evidence is of later, or of another day", async () => {
+test("a removal whose evidence is of later, of another day, or of long ago", async () => {
   const { releases } = truth();
   const index = releases.findIndex(({ weight }) => weight === 1);
   const { releasedAt = "" } = releases[index] ?? {};
@@ -452,6 +488,8 @@ test("a removal whose evidence is of later, or of another day", async () => {
     { readAt: "2999-01-01T00:00:00.000Z" },
     { listedAt: "2999-01-01T00:00:00.000Z" },
     { listedAt: moved(-2 * DAY_MS) },
+    // At that time nobody held it.
+    { readAt: "1970-01-02T00:00:00.000Z", owner: null },
   ]) {
     const world = truth();
     world.releases[index] = { ...(world.releases[index] as ExportRelease), ...change };

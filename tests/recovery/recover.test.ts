@@ -199,6 +199,19 @@ test("a mirror node that has no transactions is waited for once", async () => {
   assert.ok(doubts > 1 && asked < 2 * doubts, `${asked} for ${doubts}`);
 });
 
+test("a memo that is the id of another star proves nothing, and nothing is written", async () => {
+  const fresh = await world.freshDatabase();
+  const all = world.recovery(fresh.sql);
+  const { mirror } = all;
+  const messageMemos: typeof mirror.messageMemos = async function* (payer, span) {
+    for await (const page of mirror.messageMemos(payer, span))
+      yield page.map((each) => ({ ...each, memo: page[0]?.memo ?? "" }));
+  };
+  const report = await recover({ ...all, mirror: { ...mirror, messageMemos } });
+  assert.equal(report.written, false);
+  assert.match(report.unprovable[0] ?? "", /: its transaction's memo is not the id of its star$/);
+});
+
 test("of two topics, the one that the mirror node has not in full is named", async () => {
   for (const lagging of Object.values(world.settings.topics)) {
     const fresh = await world.freshDatabase();

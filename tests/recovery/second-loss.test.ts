@@ -11,6 +11,7 @@ import { type ExportSource, ProvisionalChanged } from "../../src/audit/export-so
 import { acceptLoss, countLost, journalStatus } from "../../src/publishing/journal-behind.ts";
 import { recover } from "../../src/recovery/recover.ts";
 import type { Sql } from "../../src/store/postgres.ts";
+import { noteHandOff, takeHandOff } from "../../src/upkeep/reward-hand-off.ts";
 import { until } from "../support/processes.ts";
 import { openLostWorld, stateOf } from "./world.ts";
 
@@ -58,7 +59,12 @@ test.before(async () => {
 test("conflicts come back as conflicts, and the day with its hash", async () => {
   const fresh = await world.freshDatabase();
   const exports = { source, days: await source.days() };
+  // A worker that hands stars to rewards meanwhile has not seen those that come back.
+  const taken = await takeHandOff(fresh.sql, "a worker");
   const report = await recover(world.recovery(fresh.sql, { exports }));
+  assert.ok(taken !== null);
+  const reached = { ...taken, offeredSeq: 1 };
+  assert.equal(await noteHandOff(fresh.sql, "a worker", taken, reached), false);
   assert.deepEqual([report.unprovable, report.ignored], [[], []]);
   assert.deepEqual([report.recovered, report.conflicts], [3, 2]);
   assert.deepEqual(report.exact, [world.days[0]]);
@@ -141,6 +147,9 @@ test("a loss that was accepted stays accepted, where that is accepted once more"
   await acceptLoss(going.sql);
   await world.cast(going.url, [{ wallet: first, target: "token/0.0.9001" }]);
   await world.publish(going.url);
+  // The journal itself says so, to a recovery from what came later.
+  const again = await recover(world.recovery(going.sql));
+  assert.deepEqual([again.recovered, again.conflicts, again.unprovable], [0, 0, []]);
   const kept = await world.keepExports(going.sql);
   const exports = { source: kept, days: await kept.days() };
 

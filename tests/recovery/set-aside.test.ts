@@ -37,8 +37,14 @@ test("one whose NFT has left its wallet since: the mint loses the rest of its we
   await world.transfer("A", Number(own?.serial), first);
   await world.goTo(fresh.sql, 0, 8 * HOUR_MS);
   await world.check(fresh.sql);
+  const [known] = await fresh.sql`select releases from event_total where event_id = 'mint'`;
   const report = await recover(world.recovery(fresh.sql, { accepts: true }));
   assert.deepEqual([report.recovered, report.conflicts], [1, 1]);
+  // What was decided before it went is decided again, whoever's star that is.
+  const [now] = await fresh.sql`
+    select is_released_since('mint', ${known?.releases}, releases, 1, '{}', '{}') as "isAnother"
+    from event_total where event_id = 'mint'`;
+  assert.equal(now?.isAnother, true);
   assert.deepEqual((await compareMint(fresh.sql, "mint")).differences, []);
   const { ok, mismatches } = await world.audit(fresh.sql);
   assert.equal(ok, true, JSON.stringify(mismatches[0]));
