@@ -71,7 +71,7 @@ export function operatorAccess(options: OperatorAccessOptions) {
     const { accepted, remaining, waitMs } = await window[how](address);
     if (!accepted || (how === "take" && remaining === 0)) noteShut(address);
     if (accepted) return undefined;
-    return { kind: "shut", retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
+    return { kind: "shut", retryAfterSeconds: Math.ceil(waitMs / 1_000) };
   };
   // The window answers before anything is said of a token, so a burst learns no more than ten
   // tries one after another.

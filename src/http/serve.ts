@@ -83,8 +83,7 @@ export async function serveHttp(
     // A reply of which nothing waits is being made: that is our time.
     response.setTimeout(unreadMs, () => response.writableLength > 0 && response.destroy());
     if (hasOneHost(request) && hasFewEscapes(request)) {
-      // The app's replies show that a draining server hangs up; the fast path knows only one reply.
-      if (isDraining || fastPath === undefined) askApp(request, response);
+      if (fastPath === undefined) askApp(request, response);
       else fastPath(request, response, askApp);
       return;
     }

@@ -71,9 +71,11 @@ test("503: a passing failure says when to come back, and nothing of its cause", 
 
 test("503: a sentence for the caller replaces the standard one", async () => {
   const { app } = build(() => {
-    throw new RetryableError("HOLDINGS_UNAVAILABLE", SECRET, 2, undefined, "Too many NFTs.");
+    throw new RetryableError("HOLDINGS_UNAVAILABLE", SECRET, 0, undefined, "Too many NFTs.");
   });
-  const body = await (await app.request("/part/1")).json();
+  const response = await app.request("/part/1");
+  assert.equal(response.headers.get("retry-after"), "1");
+  const body = await response.json();
   assert.deepEqual(body, { error: "Too many NFTs.", code: "HOLDINGS_UNAVAILABLE" });
 });
 
@@ -132,6 +134,7 @@ test("replies carry safe headers; a page's own policy stands", async () => {
   });
   const { headers } = await app.request("/part/1");
   assert.equal(headers.get("x-content-type-options"), "nosniff");
+  assert.equal(headers.get("strict-transport-security"), "max-age=31536000");
   assert.equal(headers.get("referrer-policy"), "no-referrer");
   assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/);
   const { app: other } = build((c) =>
@@ -139,6 +142,17 @@ test("replies carry safe headers; a page's own policy stands", async () => {
   );
   const page = await other.request("/part/page");
   assert.equal(page.headers.get("content-security-policy"), "script-src 'self'");
+});
+
+test("a request keeps the id that a proxy gave it where that is short and plain", async () => {
+  const { app } = build((c) => c.text("made"));
+  const idFor = async (given: string) =>
+    (await app.request("/part/1", { headers: { "X-Request-Id": given } })).headers.get(
+      "x-request-id",
+    );
+  for (const given of ["0f-_=Z", "x".repeat(255)]) assert.equal(await idFor(given), given);
+  for (const given of ["x".repeat(256), "a b", "a;b", "\u001b[1m"])
+    assert.match((await idFor(given)) ?? "", /^[0-9a-f-]{36}$/);
 });
 
 test("one line per request: method, path, status, time and id, never a query or a header", async () => {

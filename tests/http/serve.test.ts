@@ -68,6 +68,7 @@ function assertProblem(reply: string, status: number, code: string): void {
     /\r\ncontent-security-policy: default-src 'none'; frame-ancestors 'none'\r\n/i,
   );
   assert.match(reply, /\r\nx-content-type-options: nosniff\r\n/i);
+  assert.match(reply, /\r\ncache-control: no-store\r\n/i);
   const body = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n") + 4));
   assert.deepEqual(Object.keys(body), ["error", "code"]);
   assert.equal(body.code, code);
@@ -95,13 +96,18 @@ test("400 INVALID_REQUEST in JSON for what is no HTTP request", async () => {
 
 test("405 with `Allow` of the path under /voting for a method word that Node does not know", async () => {
   const voting = new Hono().get("/stars", (c) => c.text("stars"));
+  voting.use(async (_, next) => {
+    // What follows while the reply is made is no second error.
+    socket.write("some body");
+    await pause(100);
+    await next();
+  });
   refuseOtherMethods(voting);
   const mounts = [{ path: "/voting", app: voting }];
   const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   const own = await serveHttp(app, ANYWHERE);
   const socket = open(own);
   socket.write("FOO /voting/stars HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
-  setTimeout(() => socket.write("some body"), 20);
   const reply = await text(socket);
   await own.close(1_000);
   assertProblem(reply, 405, "METHOD_NOT_ALLOWED");
@@ -213,6 +219,19 @@ test("a connection on which very many replies wait is closed, and what came with
   await own.close(1_000);
 });
 
+test("replies that had their turn wait no more, however many there were on one connection", async () => {
+  const socket = open();
+  let reply = "";
+  socket.on("data", (piece) => {
+    reply += piece;
+  });
+  for (const sent of [100, 200]) {
+    socket.write("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100));
+    await until("all are answered", async () => reply.split("fast").length === sent + 1);
+  }
+  socket.destroy();
+});
+
 test("what is refused on a connection comes after the replies to what was asked before it", async () => {
   for (const [refused, status] of [
     ["garbage", "400"],
@@ -277,6 +296,8 @@ test("413: a body that announces too much is refused before it is read", async (
     "POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n",
   );
   assertProblem(reply, 413, "PAYLOAD_TOO_LARGE");
+  // The body would be read as the next request.
+  assert.match(reply, /\r\nconnection: close\r\n/i);
 });
 
 test("408 REQUEST_TIMEOUT: headers that dribble in are cut off after 5 s", async () => {

@@ -4,6 +4,7 @@
  * by hand.
  */
 import * as assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "uvu";
 import {
   type LiveEvent,
@@ -320,15 +321,12 @@ test("what is undefined of how to try again has its default", async () => {
   assert.equal(asked.length, 5);
 });
 
-test("an aborted star is not sent again", async () => {
+test("a star waits as it is told before it is sent again, and is not sent once it is aborted", async () => {
   const abort = new AbortController();
-  const { asked, client } = answered([
-    () => {
-      abort.abort();
-      throw new TypeError("fetch failed");
-    },
-  ]);
-  await assert.rejects(client.star(TARGET, { signal: abort.signal }));
+  const busy = refusal(503, "UNAVAILABLE", {}, { "retry-after": "60" });
+  const { asked, client } = answered([busy, accepted()]);
+  setTimeout(() => abort.abort(), 50);
+  await assert.rejects(client.star(TARGET, { signal: abort.signal }), { name: "AbortError" });
   assert.equal(asked.length, 1);
 });
 
@@ -485,6 +483,7 @@ test("live tells nothing after its signal, also of what has arrived together", a
     abort.abort();
   }
   assert.deepEqual(heard, ["d.1-0"]);
+  assert.deepEqual(getEventListeners(abort.signal, "abort"), []);
 });
 
 test.run();

@@ -151,7 +151,7 @@ export function guestLimit(
       if (c.get("isSignedIn")) window.giveBack(client);
       return;
     }
-    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    const seconds = Math.ceil(waitMs / 1_000);
     c.header("Retry-After", String(seconds));
     const flaw = `Too many requests from your address. Try again in ${seconds} s.`;
     return signInPage(c, { status: 429, next: "/ops", flaw });

@@ -78,9 +78,8 @@ function withoutPort(hop: string): string {
 /** The one spelling of an address: IPv4-mapped IPv6 becomes IPv4 by its bits, zones go. */
 function parseAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  const bare = text.split("%", 1)[0] ?? "";
-  if (!isIPv6(bare)) return undefined;
-  const groups = expandIPv6(bare)
+  if (!isIPv6(text)) return undefined;
+  const groups = expandIPv6(text)
     .split(":")
     .map((group) => Number.parseInt(group, 16));
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff

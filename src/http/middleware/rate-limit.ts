@@ -53,7 +53,7 @@ export function rateLimit(options: RateLimitOptions) {
   const refused = ({ countedBy, waitMs }: CountedVerdict): number => {
     metrics?.rateLimited.inc({ limit: name, counted_by: countedBy });
     const seconds = Math.ceil((waitMs + RETRY_SLACK_MS) / 1000);
-    return Math.min(Math.max(1, seconds), windowSeconds);
+    return Math.min(seconds, windowSeconds);
   };
 
   const middleware: MiddlewareHandler = async (c, next) => {

@@ -197,7 +197,7 @@ function castReply(c: Context, result: CastResult, now: number): Response {
   }
   return problem(c, decision.code, {
     details: { limit: decision.limit, used: decision.used, resetsAt },
-    retryAfterSeconds: Math.max(1, Math.ceil((result.resetsAt - now) / 1_000)),
+    retryAfterSeconds: (result.resetsAt - now) / 1_000,
   });
 }
 

@@ -65,6 +65,8 @@ test("an entry of a trusted proxy that is no address counts as that proxy itself
       "10.9.9.9",
       junk,
     );
+    // What stands left of it may be the client's own words.
+    assert.equal(await addressOf({ peer: PROXY, trusted, forwarded: `6.6.6.6, ${junk}` }), PROXY);
   }
 });
 

@@ -122,6 +122,9 @@ test("headers: the policy, what remains, and until when; clients do not affect e
   assert.equal(refused.headers.get("ratelimit"), '"ip";r=0;t=50');
   assert.deepEqual(Object.keys(await bodyOf(refused)), ["error"]);
   assert.equal((await a.ask("two")).status, 200);
+  // A little more than the two seconds that are left: clocks differ, and timers of clients fire early.
+  clock.set(NOW + 58 * SECOND);
+  assert.equal((await a.ask()).headers.get("retry-after"), "3");
 });
 
 test("429 RATE_LIMITED: a limit may give its refusal a code", async () => {

@@ -30,7 +30,12 @@ export function testRefusals(path: string, house: () => House): void {
   });
 
   test(`401 MISSING_API_KEY: ${path} without a key`, async () => {
-    for (const headers of [{}, { Authorization: "Basic YTpi" }, { Authorization: "Bearer" }]) {
+    for (const headers of [
+      {},
+      { Authorization: "Basic YTpi" },
+      { Authorization: "Bearer" },
+      { Authorization: "BearerX Y" },
+    ]) {
       const response = await house().app.request(`${full}?api_key=`, { headers });
       assert.equal(response.status, 401);
       assert.equal(response.headers.get("www-authenticate"), "Bearer");

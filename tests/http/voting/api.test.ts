@@ -48,6 +48,10 @@ test("an origin that is listed may read replies, another may not, and neither ge
   const allowed = await ask(app, "GET /live", { Origin: ORIGIN });
   assert.equal(allowed.headers.get("access-control-allow-origin"), ORIGIN);
   assert.equal(allowed.headers.get("access-control-allow-credentials"), null);
+  assert.equal(
+    allowed.headers.get("access-control-expose-headers"),
+    "Idempotent-Replayed,Retry-After,RateLimit,RateLimit-Policy",
+  );
   const other = await ask(app, "GET /live", { Origin: "https://other.example" });
   assert.equal(other.headers.get("access-control-allow-origin"), null);
   const preflight = await ask(app, "OPTIONS /stars", {
@@ -56,6 +60,10 @@ test("an origin that is listed may read replies, another may not, and neither ge
   });
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers.get("access-control-allow-methods"), "GET,POST,DELETE");
+  assert.equal(
+    preflight.headers.get("access-control-allow-headers"),
+    "Authorization,Content-Type,Idempotency-Key,Last-Event-ID",
+  );
 });
 
 test("OPTIONS that is no preflight is counted and refused as any other method, with an origin or not", async () => {
@@ -68,6 +76,8 @@ test("OPTIONS that is no preflight is counted and refused as any other method, w
     );
   }
   assert.equal((await ask(app, "OPTIONS /stars", { Origin: ORIGIN })).status, 429);
+  const { status, headers } = await ask(app, "GET /live", { Origin: ORIGIN });
+  assert.deepEqual([status, headers.get("access-control-allow-origin")], [429, ORIGIN]);
 });
 
 test("a request without an origin gets no CORS headers, and caches learn that they vary", async () => {
