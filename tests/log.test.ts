@@ -4,13 +4,12 @@
  */
 import * as assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { test } from "uvu";
 import { NODE_FLAGS, scriptOf } from "./support/script.ts";
 
-/** Runs a script that has a `log`, and reads its standard error. */
-async function run(script: string, readAfterMs = 0) {
+/** Runs a script that has a `log`, and reads its standard error; kills it after so many lines. */
+async function run(script: string, { readAfterMs = 0, killAfter = Number.POSITIVE_INFINITY } = {}) {
   const log = pathToFileURL(scriptOf(new URL("../src/log.ts", import.meta.url))).href;
   const child = spawn(
     process.execPath,
@@ -19,7 +18,11 @@ async function run(script: string, readAfterMs = 0) {
   );
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   if (readAfterMs > 0) await new Promise((resolve) => setTimeout(resolve, readAfterMs));
-  const written = await text(child.stderr);
+  let written = "";
+  for await (const piece of child.stderr.setEncoding("utf8")) {
+    written += piece;
+    if (written.split("\n").length > killAfter) child.kill("SIGKILL");
+  }
   const lines = written.split("\n").slice(0, -1);
   return { status: await ended, written, lines: lines.map((line): Line => JSON.parse(line)) };
 }
@@ -31,6 +34,8 @@ interface Line {
   readonly msg: string;
 }
 
+/** For so long a process does nothing that would write what it has not written yet. */
+const SILENT_MS = 30_000;
 const SETUP = (log: string) => `
   import { createLogger } from ${JSON.stringify(log)};
   const log = createLogger("info", "test");
@@ -65,26 +70,31 @@ test("a process that exits while lines are on their way has written every line",
 test("a pipe that is read late gets every line, whole and in order", async () => {
   const { status, lines } = await run(
     `for (let n = 0; n < 20000; n++) log.info({ n }, "x".repeat(40));`,
-    2_000,
+    { readAfterMs: 2_000 },
   );
   assert.equal(status, 0);
   assert.deepEqual(numbers(lines), upTo(20_000));
 });
 
 test("a single line does not wait for others", async () => {
-  const { lines } = await run(`
-    log.info({ n: 0 }, "alone");
-    setTimeout(() => process.kill(process.pid, "SIGKILL"), 1000);`);
+  const { status, lines } = await run(
+    `log.info({ n: 0 }, "alone");
+    setTimeout(() => undefined, ${SILENT_MS});`,
+    { killAfter: 1 },
+  );
+  assert.equal(status, null, "it was written before the process ended");
   assert.deepEqual(numbers(lines), [0]);
 });
 
 test("a warning does not wait at all", async () => {
-  const { lines } = await run(`
-    log.info({ n: 0 }, "before");
+  const { status, lines } = await run(
+    `log.info({ n: 0 }, "before");
     log.warn({ n: 1 }, "careful");
     // No timer fires from here on.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
-    process.kill(process.pid, "SIGKILL");`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${SILENT_MS});`,
+    { killAfter: 2 },
+  );
+  assert.equal(status, null, "they were written before the process ended");
   assert.deepEqual(numbers(lines), [0, 1]);
 });
 

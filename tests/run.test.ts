@@ -152,18 +152,20 @@ test("a process in which a file failed is ended soon after the last one's tests"
 
 test("a file that was late runs once more, and says so; one that was wrong does not", async () => {
   const folder = temporaryFolder("late");
-  const { lines } = await run("late", { file: join(folder, "ran-before") });
+  const { lines } = await run("late", { filters: ["--source"], file: join(folder, "ran-before") });
   rmSync(folder, { recursive: true });
   const shown = lines
     .filter((line) => line.includes(".test.ts  "))
     .map((line) => line.replace("tests/fixtures/late/", "").replace(/\d+\.\d s/, "n s"));
   assert.deepEqual(shown.toSorted(), [
     "✓ late.test.ts  1 passed  n s, its second run",
+    "✓ unprepared.test.ts  1 passed  n s, its second run",
     "✗ late.test.ts  0 passed, 1 failed  n s",
+    "✗ unprepared.test.ts  0 passed, 1 failed  n s",
     "✗ unsaid.test.ts  1 passed, 1 failed  n s",
     "✗ wrong.test.ts  0 passed, 2 failed  n s",
   ]);
-  assert.equal(lines.at(-1), "2 passed, 3 failed");
+  assert.equal(lines.at(-1), "3 passed, 3 failed");
 });
 
 test("a process that already lets others go first keeps its place", async () => {

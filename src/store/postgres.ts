@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { bounds } from "../bounds.ts";
 import { RetryableError } from "../errors.ts";
+import { openNoMore } from "../vendor-patches/postgres-ended-pools.ts";
 import { mendStatements } from "../vendor-patches/postgres-statements.ts";
 import { withDeadline } from "../with-deadline.ts";
 import { ARRAY_TYPES, arrayType } from "./array-types.ts";
@@ -88,8 +89,8 @@ export async function withPostgres<T>(
   try {
     return await work(sql);
   } finally {
-    // At once: after `work` has failed its other statements may wait, and the driver would open a
-    // connection for them that nothing closes.
+    // At once: after `work` has failed its other statements may wait.
+    openNoMore(sql);
     await sql.end({ timeout: 0 });
   }
 }

@@ -7,6 +7,7 @@ import * as assert from "node:assert/strict";
 import { suite } from "uvu";
 import { ruleOf, type TargetRecord } from "../../actors/content.ts";
 import { dayOf } from "../../actors/day.ts";
+import { bounds } from "../../src/bounds.ts";
 import { importCatalog } from "../../src/catalogue/import-catalog.ts";
 import { createGroupCommit } from "../../src/journal/group-commit.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
@@ -14,6 +15,7 @@ import { decidedStar } from "../support/engine.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { until } from "../support/processes.ts";
 import { reserveConnection } from "../support/reserve-connection.ts";
+import { SLACK_MS } from "../support/slack.ts";
 
 interface Context {
   sql: Sql;
@@ -25,6 +27,16 @@ interface Context {
 }
 
 const test = suite<Context>("an event's kind");
+
+const { statementDeadlineMs, statementTimeoutMs } = bounds;
+test.before(() => {
+  // A star that the test holds up waits for as long as a busy machine takes to see that it does.
+  Object.assign(bounds, {
+    statementDeadlineMs: statementDeadlineMs + SLACK_MS,
+    statementTimeoutMs: statementTimeoutMs + SLACK_MS,
+  });
+});
+test.after(() => void Object.assign(bounds, { statementDeadlineMs, statementTimeoutMs }));
 
 test.before.each(async (context) => {
   const database = await testDatabase({ migrated: true });

@@ -3,21 +3,30 @@ import "uvu";
 /** What a suite of the test library ends with: the texts of its failures, or true without any. */
 type Ended = readonly [failures: string | true, passed: number, skipped: number, total: number];
 
+const SAID = "  A hook failed. With `setUp` around it, it says how.\n";
+
 /**
- * The test library drops what a hook throws, runs no further test and ends well. Wherever a test
- * prepares itself with what imports this file, its process ends with 1 then.
+ * The test library drops what a hook throws, runs no further test and ends well; what the last hook
+ * throws, as where the first one has left it nothing to close, ends the process at once, and files
+ * that share it do not run. Wherever a test prepares itself with what imports this file, its process
+ * goes on, and ends with 1.
  */
 const [queue] = (globalThis as unknown as { UVU_QUEUE: (() => Promise<Ended>)[][] }).UVU_QUEUE;
 if (queue !== undefined) {
   queue.push = (run) => {
     queue[queue.length] = async () => {
-      const [failures, passed, skipped, total] = await run();
+      const [failures, passed, skipped, total] = await run().catch(threw);
       const isCut = failures === true && passed < total;
-      const said = "  A hook failed. With `setUp` around it, it says how.\n";
-      return [isCut ? said : failures, passed, skipped, total];
+      return [isCut ? SAID : failures, passed, skipped, total];
     };
     return queue.length;
   };
+}
+
+/** What the tests before it came to is lost. */
+function threw(error: unknown): Ended {
+  console.error(error);
+  return [SAID, 0, 0, 1];
 }
 
 /** Makes a hook that shows what it throws, which the test library does not. */

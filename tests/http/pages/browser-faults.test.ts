@@ -534,13 +534,17 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
   const day = new Date().toISOString().slice(0, 10);
   const cut = { contentType: "text/event-stream", body: `retry: 2000\nid: ${day}.1-0\n\n` };
   await page.route("**/voting/live", (route) => route.fulfill(cut), { times: 1 });
+  let isResumed = false;
+  page.on("request", (request) => {
+    isResumed ||= "last-event-id" in request.headers();
+  });
   await tab.visit("/tokens");
+  const read = page.waitForResponse(`${place.url}/tokens`);
   await page.evaluate(`
     const awake = performance.now.bind(performance);
     performance.now = () => awake() - 5 * 3_600_000;`);
-  await page.waitForRequest((request) => "last-event-id" in request.headers());
-  const read = await page.waitForResponse(`${place.url}/tokens`);
-  assert.equal(read.status(), 200);
+  await until("the stream is resumed", () => isResumed);
+  assert.equal((await read).status(), 200);
   await tab.close();
 });
 
