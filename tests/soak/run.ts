@@ -150,7 +150,8 @@ try {
     samples < (seconds * 1_000) / SAMPLE_EVERY_MS / 2 ||
     Math.min(work.heard, work.exports) === 0;
   if (isTooLittle) {
-    console.log(`INVALID: the machine is too busy for the load (${samples} samples)`);
+    const refused = JSON.stringify(voters.figures.refused);
+    console.log(`INVALID: the machine is too busy for the load: ${samples} samples, ${refused}`);
     process.exitCode = 2;
   } else if (minutes < JUDGED_FROM_MINUTES) {
     console.log(`not judged: shorter than ${JUDGED_FROM_MINUTES} minutes`);
