@@ -6,7 +6,8 @@
  * Asks every page of the table of pages, and every GET of the operators' API, one after another of
  * a `serve` process; a page without a known address ends the run at once. Stars are cast by an
  * engine of this process, alternately with and without a console that asks for a page each second
- * and holds two streams. Ends with 1 when a page misses its goal.
+ * and holds two streams. Ends with 1 when an address is not answered, or a page misses its goal; the
+ * times of `--quick` are not judged.
  */
 import { parseArgs } from "node:util";
 import { opsApi } from "../../src/http/ops/api.ts";
@@ -121,10 +122,10 @@ async function pages(visitor: Visitor, at: Landmarks): Promise<void> {
     .filter(([name, p95]) => p95 > GOAL_MS && !WHOLE.includes(name))
     .map(([name]) => name);
   print(
-    `${measured.length} places of ${PAGES.length} pages; p95 above ${GOAL_MS} ms: ${slow.join(", ") || "none"}`,
+    `${measured.length} places of ${PAGES.length} pages; p95 above ${GOAL_MS} ms: ${slow.join(", ") || "none"}${values.quick ? ", not judged" : ""}`,
   );
   if (failed.size > 0) print(`not answered: ${[...failed].join(", ")}`);
-  if (slow.length > 0 || failed.size > 0) process.exitCode = 1;
+  if ((slow.length > 0 && !values.quick) || failed.size > 0) process.exitCode = 1;
 }
 
 async function measure(

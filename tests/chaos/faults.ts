@@ -29,6 +29,9 @@ const CLOCKS_OFF_MS = [-600_000, -30_000, 30_000, 600_000] as const;
 /** Loaded into each process: its machine clock can be set. */
 export const CLOCK_PRELOAD = new URL("./shifted-clock.mjs", import.meta.url);
 
+/** Where no disk may be mounted, it cannot happen. */
+export const DISK_FULL = "disk full";
+
 export const FAULTS: readonly Fault[] = [
   {
     name: "postgres killed",
@@ -72,7 +75,7 @@ export const FAULTS: readonly Fault[] = [
   { name: "a process' clock off", times: 2, inject: shiftProcess },
   { name: "midnight", times: 1, inject: midnight },
   { name: "NFTs move", times: 1, inject: moveNfts },
-  { name: "disk full", times: 1, inject: fillDisk },
+  { name: DISK_FULL, times: 1, inject: fillDisk },
   {
     name: "restored under running processes",
     times: 1,
@@ -201,10 +204,9 @@ async function moveNfts({ place, voters, wallets, draw }: Scene): Promise<void> 
 
 /** Over when Postgres takes statements again: it stops where it cannot write its log. */
 async function fillDisk({ place: { disk, sql } }: Scene): Promise<void> {
-  if (disk === null) return;
-  disk.fill();
+  disk?.fill();
   await pause(OUTAGE_MS);
-  disk.empty();
+  disk?.empty();
   await patiently(() => sql`select 1`);
 }
 

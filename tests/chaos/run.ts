@@ -10,16 +10,17 @@
  *
  * A folder keeps everything from run to run, so that runs add up. Exit status 1 where the checker
  * found something or a process logged a mistake in the code, 2 where under half of the calls were
- * accepted: such a run shows nothing.
+ * accepted, or there was no fault: such a run shows nothing.
  */
 
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { givenNumber } from "../support/given-number.ts";
 import { until } from "../support/processes.ts";
 import { judge } from "./check.ts";
 import { readHistory, readJournal, readTopic } from "./evidence.ts";
-import { CLOCK_PRELOAD, FAULTS, type Fault, roundOf, shiftClock } from "./faults.ts";
+import { CLOCK_PRELOAD, DISK_FULL, FAULTS, type Fault, roundOf, shiftClock } from "./faults.ts";
 import type { Member } from "./fleet.ts";
 import { openHistory } from "./history.ts";
 import { forgetPlace, openPlace, type Place, patiently } from "./place.ts";
@@ -101,7 +102,8 @@ async function run(minutes: number, seed: number): Promise<void> {
     counts.minutes += (performance.now() - startedAt) / 60_000;
     counts.runs += 1;
     add(voters.figures, place);
-    isValid &&= voters.figures.accepted >= voters.figures.calls / 2;
+    const hasFaults = Object.keys(counts.faults).length > 0;
+    isValid &&= hasFaults && voters.figures.accepted >= voters.figures.calls / 2;
     if (isValid) sums.counts = addCounts(sums.counts, counts);
     else sums.invalid += 1;
     writeSums(folder, sums);
@@ -121,8 +123,11 @@ async function run(minutes: number, seed: number): Promise<void> {
 /** One fault after the other; each is followed by a calm as long as itself, within bounds. */
 async function injectAll(scene: Scene, isOver: () => boolean): Promise<void> {
   const chosen = values.only;
+  const can = ({ name }: Fault): boolean => name !== DISK_FULL || scene.place.disk !== null;
   while (!isOver()) {
-    const round = chosen ? FAULTS.filter(({ name }) => chosen.includes(name)) : roundOf(scene.draw);
+    const all = chosen ? FAULTS.filter(({ name }) => chosen.includes(name)) : roundOf(scene.draw);
+    const round = all.filter(can);
+    if (round.length === 0) return;
     for (const fault of round) {
       if (isOver()) return;
       await inject(scene, fault);
@@ -245,5 +250,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
+const unknown = values.only?.find((wanted) => FAULTS.every(({ name }) => name !== wanted));
 if (values.report) say(reportOf(sums));
-else await run(Number(values.minutes), Number(values.seed ?? Date.now() % 1_000_000));
+else if (unknown !== undefined) {
+  say(`there is no fault ${unknown}; faults are ${FAULTS.map(({ name }) => name).join(", ")}`);
+  process.exitCode = 2;
+} else {
+  const minutes = givenNumber("minutes", values.minutes);
+  await run(minutes, Number(values.seed ?? Date.now() % 1_000_000));
+}

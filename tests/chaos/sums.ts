@@ -74,7 +74,12 @@ const NOTHING: Readonly<Counts> = {
 export function readSums(folder: string): Sums {
   const file = join(folder, "sums.json");
   if (!existsSync(file)) return { counts: noCounts(), invalid: 0, checked: null };
-  return JSON.parse(readFileSync(file, "utf8")) as Sums;
+  // JSON has no infinity: a service that never came back is kept as null.
+  const { counts, invalid, checked } = JSON.parse(readFileSync(file, "utf8"), (name, value) =>
+    name.startsWith("slowest") ? (value ?? Number.POSITIVE_INFINITY) : value,
+  ) as Sums;
+  // An older run counted less.
+  return { counts: addCounts(noCounts(), counts), invalid: invalid ?? 0, checked };
 }
 
 export function noCounts(): Counts {

@@ -19,6 +19,7 @@ import { runInNewContext } from "node:vm";
 import { pino } from "pino";
 import { test } from "uvu";
 import type { OpenApi } from "../http/v1/contract.ts";
+import { givenNumber } from "../support/given-number.ts";
 import { send } from "../support/service.ts";
 import { type Judged, judge } from "./judge.ts";
 import { CLASSES, diceOf, oddRequest, voterRequest } from "./requests.ts";
@@ -38,9 +39,11 @@ const { values } = parseArgs({
 /** The sample of the suite; `npm run prove:fuzz` asks for more. */
 const SAMPLE = 900;
 const isProof = values.requests !== undefined;
-const requests = Number(values.requests ?? SAMPLE);
+const requests = givenNumber("requests", String(values.requests ?? SAMPLE));
 const seed = Number(values.seed ?? 1);
-const minutes = Number(values.minutes ?? Number.POSITIVE_INFINITY);
+const minutes =
+  values.minutes === undefined ? Infinity : givenNumber("minutes", String(values.minutes));
+const only = values.only === undefined ? undefined : givenNumber("only", String(values.only), 0);
 /** An answer behind a spoilt mirror node comes at the deadline: many wait side by side. */
 const CONNECTIONS = STRUCK;
 /** So many say enough of a run. */
@@ -106,8 +109,8 @@ async function run(here: World): Promise<void> {
   const { body } = await send(here.service, "GET /v1/openapi.json");
   const document: OpenApi = body;
   const heap: number[] = [];
-  let next = values.only === undefined ? 0 : Number(values.only);
-  const end = values.only === undefined ? requests : next + 1;
+  let next = only ?? 0;
+  const end = only === undefined ? requests : next + 1;
   const endBy = performance.now() + minutes * 60_000;
   const work = async (until: number): Promise<void> => {
     while (next < until && performance.now() < endBy) {
@@ -130,7 +133,7 @@ async function run(here: World): Promise<void> {
   assert.deepEqual(faults, [], "nothing was logged as a fault");
   assert.equal(leaked, 0, "a secret is in the log");
   assert.ok(late <= 5 + requests * LATE_MAX, `${late} requests were late`);
-  if (values.only !== undefined) return;
+  if (only !== undefined) return;
   for (const [name, outcomes] of seen) {
     const well = (WELL_ANSWERED[name] ?? ["200", "201"]).map((one) => outcomes.get(one) ?? 0);
     const least = next / NAMES.length / 100;
@@ -220,7 +223,7 @@ async function ask(
     for (const reply of replies) {
       judge(reply, request, given);
       note(name, String(reply.status));
-      if (values.only !== undefined) {
+      if (only !== undefined) {
         process.stdout.write(`${request.bytes}\n\n${reply.status} ${reply.text}\n`);
       }
     }

@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { openPostgres } from "../../src/store/postgres.ts";
 import { pause } from "../publishing/live.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { givenNumber } from "../support/given-number.ts";
 import { messagesOf, startNetwork } from "../support/network.ts";
 import { startProcess, until } from "../support/processes.ts";
 import { openRelay } from "../support/relay.ts";
@@ -27,6 +28,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
   },
 });
+const synchronous = givenNumber("rounds", values.rounds, 0);
+const asynchronous = givenNumber("asynchronous", values.asynchronous, synchronous > 0 ? 0 : 1);
 const WALLETS = 8;
 const TOKENS = 20;
 const SEASON = "5d2f0f5e-0000-7000-8000-000000000001";
@@ -281,14 +284,14 @@ async function setAsynchronous(): Promise<void> {
 
 try {
   await until("the service is up", () => journalIs("ok"), 120_000);
-  if (Number(values.rounds) > 0) {
-    await synchronousRounds(Number(values.rounds));
+  if (synchronous > 0) {
+    await synchronousRounds(synchronous);
     await untilPublished();
     const { stars, messages } = await checker.check();
     process.stdout.write(`${stars} stars, ${messages} messages, none missing, none twice\n`);
   }
-  if (Number(values.asynchronous) > 0) {
-    await asynchronousRounds(Number(values.asynchronous));
+  if (asynchronous > 0) {
+    await asynchronousRounds(asynchronous);
     await untilPublished();
     // The checker takes a finding of a loss for a fault; here it was one, and is resolved.
     const texts = (await messagesOf(network, topics.asset)).map(({ text }) => text);

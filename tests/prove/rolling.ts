@@ -7,12 +7,13 @@
 import * as assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { givenNumber } from "../support/given-number.ts";
 import { startNetwork } from "../support/network.ts";
 import { type Child, startProcess, until } from "../support/processes.ts";
 import { votingLoad } from "./voting-load.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "2" } } });
-const ROUNDS = Number(values.rounds);
+const ROUNDS = givenNumber("rounds", values.rounds);
 
 interface Web {
   readonly url: string;

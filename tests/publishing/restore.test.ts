@@ -20,6 +20,7 @@ import { publishStar } from "../../src/publishing/publish-star.ts";
 import { createTopicKnowledge } from "../../src/publishing/topic-knowledge.ts";
 import { lookAtDatabase, settleIn } from "../../src/store/database-identity.ts";
 import type { SendFault } from "../support/fake-topic.ts";
+import { givenNumber } from "../support/given-number.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { boxStar, Crash, createRig, openRigs, type Rig, TOPICS, timePasses } from "./rig.ts";
 import { forgetful } from "./witness.ts";
@@ -28,7 +29,7 @@ const { values } = parseArgs({
   options: { moments: { type: "string" }, seed: { type: "string" } },
   strict: false,
 });
-const moments = Number(values.moments ?? 24);
+const moments = givenNumber("moments", String(values.moments ?? 24));
 /** The first of the seeds: a proof that was broken off goes on there. */
 const firstSeed = Number(values.seed ?? 1);
 
@@ -160,6 +161,9 @@ const ROUNDS_MAX = 80;
 /** Runs that have passed fewer failpoints by then are restored between two rounds. */
 const RESTORE_BY_ROUND = 10;
 
+/** What the runs came to: a proof is only worth what happened in it. */
+const sums = { restores: 0, deaths: 0, messages: 0, lost: 0 };
+
 async function runOnce(seed: number): Promise<void> {
   const draw = drawing(seed);
   const rig = await createRig(rigs.sql);
@@ -228,7 +232,9 @@ async function runOnce(seed: number): Promise<void> {
     if (round < 4) await box();
     const stepped = await Promise.all(processes.map((each) => each.step()));
     for (const [index, outcome] of stepped.entries()) {
-      if (outcome === "died") processes[index] = open();
+      if (outcome !== "died") continue;
+      processes[index] = open();
+      sums.deaths += 1;
     }
     if (restores === 0 && round === RESTORE_BY_ROUND) await restoreNow();
     if (late.length > 0 && draw(2) === 0) await honest.send(late.shift() ?? new Uint8Array());
@@ -245,7 +251,10 @@ async function runOnce(seed: number): Promise<void> {
   isOver = true;
   const last = open();
   while ((await last.step()) !== "done");
-  await judge(rig, `seed ${seed}, ${round} rounds, ${restores} of ${restoreAt.length} restores`);
+  const run = `seed ${seed}, ${round} rounds, ${restores} of ${restoreAt.length} restores`;
+  await judge(rig, run);
+  assert.ok(restores > 0, run);
+  sums.restores += restores;
   const copies = dumps.flatMap((name) =>
     TABLES.map((table) => `drop table dump."${name} ${table}"`),
   );
@@ -267,6 +276,8 @@ async function judge({ sql, ledger }: Rig, run: string): Promise<void> {
   const known = new Set(rows.map(({ message }) => message));
   const lost = texts.filter((text) => !known.has(text));
   assert.equal(await countLost(sql), lost.length, `${run}: lost messages`);
+  sums.messages += texts.length;
+  sums.lost += lost.length;
 }
 
 test(`no message twice, from ${moments} moments (A6 pg-failover-lossy, P6)`, async () => {
@@ -280,6 +291,7 @@ test(`no message twice, from ${moments} moments (A6 pg-failover-lossy, P6)`, asy
       );
     }
   }
+  process.stdout.write(`${moments} moments: ${JSON.stringify(sums)}\n`);
 });
 
 test("a restored database has another identity: a copy on the same server, and recreated tables", async () => {

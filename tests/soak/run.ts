@@ -10,8 +10,8 @@
  *
  *     npm run prove:soak -- --minutes N
  *
- * Exit status 1 where a slope is over its bound, 2 where the run shows nothing: it was too short, or the
- * machine too busy for the load.
+ * Exit status 1 where a slope is over its bound or a process ended by itself, 2 where the run shows
+ * nothing: it was too short, or the machine too busy for the load.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -25,10 +25,11 @@ import { openPlace, type Place } from "../chaos/place.ts";
 import { startVoters } from "../chaos/voters.ts";
 import { drawing, targetsOf, walletsOf } from "../chaos/wallets.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { givenNumber } from "../support/given-number.ts";
 import { until } from "../support/processes.ts";
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "30" } } });
-const minutes = Number(values.minutes);
+const minutes = givenNumber("minutes", values.minutes);
 
 const READS_PER_SECOND = 200;
 const READERS = 20;
@@ -103,7 +104,7 @@ const place = await openPlace(folder, new URL("./memory-probe.mjs", import.meta.
   API_RATE_LIMIT: "1000000",
 });
 let startedAt = Date.now();
-const work = { isOver: false, reads: 0, failed: 0 };
+const work = { isOver: false, reads: 0, failed: 0, heard: 0, exports: 0, looks: 0 };
 try {
   const draw = drawing(1);
   const webs = place.fleet.members.filter(({ role }) => role === "serve");
@@ -119,6 +120,7 @@ try {
   });
   await until("the first star is accepted", () => voters.figures.accepted > 0, 180_000);
   startedAt = Date.now();
+  const endsAtStart = place.fleet.ownEnds.length;
   const series = new Map<string, Series>();
   const load = [
     ...Array.from({ length: READERS }, () => read(webs, key, draw)),
@@ -129,14 +131,27 @@ try {
   work.isOver = true;
   await voters.stop();
   await Promise.all(load);
-  const all = [...place.fleet.members.flatMap(seriesOf), ...series.values()];
+  const ends = place.fleet.ownEnds.slice(endsAtStart);
+  const ofProcesses = place.fleet.members.map(seriesOf);
   const { accepted, calls } = voters.figures;
   console.log(
-    `${minutes} minutes: ${work.reads} reads (${work.failed} failed), ${accepted} stars of ${calls} calls, slowest ${Math.round(voters.figures.slowestMs)} ms; processes that ended by themselves: ${place.fleet.ownEnds.length}`,
+    `${minutes} minutes: ${work.reads} reads (${work.failed} failed), ${accepted} stars of ${calls} calls, slowest ${Math.round(voters.figures.slowestMs)} ms; ${work.heard} events heard, ${work.exports} exports; processes that ended by themselves: ${ends.length}`,
   );
-  for (const each of all) report(each);
-  if (accepted < calls / 2 || work.failed > work.reads / FAILED_SHARE) {
-    console.log("INVALID: the machine is too busy for the load");
+  for (const each of [...ofProcesses.flat(), ...series.values()]) report(each);
+  // One that begins anew has forgotten what it held.
+  for (const words of ends) console.log(`ENDED ${words}`);
+  if (ends.length > 0) process.exitCode = 1;
+  const samples = Math.min(work.looks, ...ofProcesses.map(([each]) => each?.points.length ?? 0));
+  const seconds = minutes * 60;
+  const isTooLittle =
+    work.reads < (seconds * READS_PER_SECOND) / 2 ||
+    accepted < calls / 2 ||
+    work.failed > work.reads / FAILED_SHARE ||
+    samples < (seconds * 1_000) / SAMPLE_EVERY_MS / 2 ||
+    Math.min(work.heard, work.exports) === 0;
+  if (isTooLittle) {
+    const refused = JSON.stringify(voters.figures.refused);
+    console.log(`INVALID: the machine is too busy for the load: ${samples} samples, ${refused}`);
     process.exitCode = 2;
   } else if (minutes < JUDGED_FROM_MINUTES) {
     console.log(`not judged: shorter than ${JUDGED_FROM_MINUTES} minutes`);
@@ -183,6 +198,7 @@ async function listen({ url }: Member): Promise<void> {
     const ends = AbortSignal.timeout(30_000);
     try {
       for await (const _ of voting({ baseUrl: url }).live({ signal: ends })) {
+        work.heard += 1;
         if (work.isOver) break;
       }
     } catch {
@@ -190,7 +206,10 @@ async function listen({ url }: Member): Promise<void> {
     }
     const today = new Date().toISOString().slice(0, 10);
     await fetch(`${url}/exports/${today}`)
-      .then((reply) => reply.arrayBuffer())
+      .then(async (reply) => {
+        await reply.arrayBuffer();
+        if (reply.ok) work.exports += 1;
+      })
       .catch(() => undefined);
   }
 }
@@ -220,6 +239,7 @@ async function sample({ sql, redis }: Place, series: Map<string, Series>): Promi
       "Postgres: dead rows",
       tables.reduce((sum, { dead }) => sum + dead, 0),
     );
+    work.looks += 1;
   };
   while (!work.isOver) {
     // A busy machine's Postgres may not answer in time: that sample is left out.

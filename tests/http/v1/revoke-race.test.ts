@@ -11,8 +11,10 @@ import { parseArgs } from "node:util";
 import { Agent, request } from "undici";
 import { test } from "uvu";
 import { issueKey, revokeKey } from "../../../src/keys/api-keys.ts";
+import { givenNumber } from "../../support/given-number.ts";
 import { type Network, startNetwork } from "../../support/network.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
+import { setUp } from "../../support/set-up.ts";
 
 const PATHS = ["/v1/tokens/top", "/v1/events", "/v1/ecosystem"];
 /** Asked of each process once the key is revoked. */
@@ -23,30 +25,35 @@ const BUSY = "UNAVAILABLE";
 
 const { values } = parseArgs({ options: { rounds: { type: "string" } }, strict: false });
 /** As many as there are different moments to revoke at. */
-const rounds = Number(values.rounds ?? 25);
+const rounds = givenNumber("rounds", String(values.rounds ?? 25));
 /** The proof asks four; two are enough to see that no process remembers a key. */
 const PROCESSES = values.rounds === undefined ? 2 : 4;
 
 let network: Network;
-let children: Child[] = [];
-let urls: string[] = [];
+const children: Child[] = [];
+const urls: string[] = [];
 const agent = new Agent({ connections: 4, keepAliveTimeout: 4_000 });
-test.before(async () => {
-  network = await startNetwork();
-  const settings = await Promise.all(
-    Array.from({ length: PROCESSES }, () => network.webSettings()),
-  );
-  urls = settings.map(({ PORT }) => `http://127.0.0.1:${PORT}`);
-  children = settings.map((each) => startProcess("serve", { ...each, API_RATE_LIMIT: "1000000" }));
-  for (const url of urls) {
-    const isReady = () =>
-      fetch(`${url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await until(`${url} answers`, isReady, START_WITHIN_MS);
-  }
-});
+test.before(
+  setUp(async () => {
+    network = await startNetwork();
+    // One after the other: all at once take a busy machine longer than each waits for Postgres.
+    while (children.length < PROCESSES) {
+      const settings = await network.webSettings();
+      const url = `http://127.0.0.1:${settings.PORT}`;
+      const child = startProcess("serve", { ...settings, API_RATE_LIMIT: "1000000" });
+      children.push(child);
+      urls.push(url);
+      const isReady = () =>
+        fetch(`${url}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until(`${url} answers`, isReady, START_WITHIN_MS).catch((late: Error) => {
+        throw new Error(`${late.message}; it said: ${child.log()}`);
+      });
+    }
+  }),
+);
 test.after(async () => {
   await agent.destroy();
   assert.deepEqual(
