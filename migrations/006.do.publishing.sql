@@ -157,8 +157,10 @@ begin
         else 'published'
       end as verdict
     from said
-    join publish_attempt attempt using (transaction_id)
-    join outbox on outbox.star_id = attempt.star_id
+    cross join lateral (
+      select * from publish_attempt where transaction_id = said.transaction_id limit 1
+    ) as attempt
+    cross join lateral (select message from outbox where star_id = attempt.star_id limit 1) as outbox
   ), published as (
     update outbox set state = 'published', topic_id = on_topic, transaction_id = judged.transaction_id,
       sequence_number = judged.sequence_number, consensus_timestamp = judged.consensus_timestamp,
@@ -228,9 +230,12 @@ language sql as $$
     where said_at between 0 and 253402300799998 and transaction_id is not null
   ), twin as materialized (
     select distinct on (box.star_id) box.star_id, said.*
-    from said join outbox box on box.star_id >= first_star_id(said.said_at)
-      and box.star_id < first_star_id(said.said_at + 1) and box.state <> 'published'
-      and convert_to(box.message, 'UTF8') = decode(said.bytes, 'base64')
+    from said cross join lateral (
+      select star_id, state from outbox
+      where star_id >= first_star_id(said.said_at) and star_id < first_star_id(said.said_at + 1)
+        and state <> 'published' and convert_to(message, 'UTF8') = decode(said.bytes, 'base64')
+      offset 0
+    ) as box
     where is_our_payer(said.payer, our_payer) and not exists (
       select from publish_attempt known where known.transaction_id = said.transaction_id
         and (known.closed_at is null or box.state = 'sent'))
@@ -329,10 +334,14 @@ language sql as $$
         and convert_to(placed.message, 'UTF8') = content, false) as is_confirmed,
       coalesce(convert_to(box.message, 'UTF8') = content, false) as has_our_bytes
     from said
-    left join publish_attempt attempt on attempt.transaction_id = said.transaction_id
-    left join outbox box on box.star_id = attempt.star_id
-    left join outbox placed on placed.topic_id = on_topic
-      and placed.sequence_number = said.sequence_number and placed.state = 'published'
+    left join lateral (
+      select * from publish_attempt where transaction_id = said.transaction_id limit 1
+    ) as attempt on true
+    left join lateral (select message from outbox where star_id = attempt.star_id limit 1) as box on true
+    left join lateral (
+      select * from outbox where topic_id = on_topic and sequence_number = said.sequence_number
+        and state = 'published' limit 1
+    ) as placed on true
     left join lateral (
       select outbox.star_id, outbox.topic_id from outbox
       where attempt.star_id is null and said.said_at between 0 and 253402300799999
@@ -372,7 +381,8 @@ $$;
 -- every message up to there was compared, without a gap, and none carried its id. Verdicts as in
 -- `confirm_messages`, `adopted` and `absent`. Does nothing when another process has read on meanwhile.
 --
--- It looks everything up by key: a plan made on a short outbox would read a long one through for each page.
+-- It looks each message up by itself: of a plain join, planned on a short outbox, the planner may make
+-- a reading of all of it, and reads a long one through then for each page.
 create function read_topic_on(on_topic text, after_sequence bigint, messages json, last_sequence bigint,
   last_ns bigint, our_payer text)
 returns table (star_id uuid, verdict text, sequence_number bigint, lag_ms bigint, detail text)
@@ -386,12 +396,18 @@ begin
   if not found then return; end if;
   touched := array(
     select star_id from json_to_recordset(messages) as said (transaction_id text)
-    join publish_attempt using (transaction_id)
+    cross join lateral (
+      select star_id from publish_attempt where transaction_id = said.transaction_id limit 1
+    ) as attempt
     union all
     select star_id from json_to_recordset(messages) as said (said_at bigint, bytes text)
-    join outbox on star_id >= first_star_id(said_at) and star_id < first_star_id(said_at + 1)
-    where said_at between 0 and 253402300799998 and state <> 'published'
-      and convert_to(message, 'UTF8') = decode(bytes, 'base64')
+    cross join lateral (
+      select star_id from outbox
+      where said_at between 0 and 253402300799998 and state <> 'published'
+        and star_id >= first_star_id(said_at) and star_id < first_star_id(said_at + 1)
+        and convert_to(message, 'UTF8') = decode(bytes, 'base64')
+      offset 0
+    ) as box
     union all
     select star_id from publish_attempt
     where topic_id = on_topic and closed_at is null and valid_until_ns < last_ns);
