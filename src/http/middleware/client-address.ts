@@ -78,8 +78,10 @@ function withoutPort(hop: string): string {
 /** The one spelling of an address: IPv4-mapped IPv6 becomes IPv4 by its bits, zones go. */
 function parseAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  if (!isIPv6(text)) return undefined;
-  const groups = expandIPv6(text)
+  const [bare = ""] = text.split("%", 1);
+  if (!isIPv6(bare)) return undefined;
+  // A zone may hold what looks like further groups.
+  const groups = expandIPv6(bare)
     .split(":")
     .map((group) => Number.parseInt(group, 16));
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff

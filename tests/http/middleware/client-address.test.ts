@@ -76,6 +76,8 @@ test("ports, brackets and zones are not part of an address", async () => {
     ["[2001:db8::7]:443", "2001:db8:0:0::/64"],
     ["[2001:db8::7]", "2001:db8:0:0::/64"],
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::ffff:9.9.9.9%eth0", "9.9.9.9"],
+    ["1:2:3::5%a:b:c:d:e:f", "1:2:3:0::/64"],
   ] as const) {
     assert.equal(await addressOf({ peer: PROXY, trusted, forwarded }), bucket, forwarded);
   }
