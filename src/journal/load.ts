@@ -84,6 +84,10 @@ export async function dayByDay<Key extends { readonly day: Day }, Found>(
     days.map(async (day) => {
       const ofDay = keys.filter((key) => key.day === day);
       const rows = await select(day, ofDay);
+      // Else a wallet would have another one's answer.
+      if (rows.length !== ofDay.length) {
+        throw new RangeError(`a select of ${ofDay.length} keys answered ${rows.length} rows`);
+      }
       return ofDay.map((key, n) => [key, rows[n] as Found] as const);
     }),
   );
