@@ -182,7 +182,7 @@ forgery("2 dropped message: left out, and left out with a chain made anew", asyn
   await caught(world, ["no-message"]);
 });
 
-forgery("2b a star without a message, which its export dates into times to come", async () => {
+forgery("2b a star without a message, which its export dates into the future", async () => {
   const world = truth();
   const { event } = world.topics;
   const [gone] = event.messages.splice(middle(event), 1);

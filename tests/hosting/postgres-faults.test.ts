@@ -5,21 +5,19 @@
  */
 import * as assert from "node:assert/strict";
 import { rmSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import { suite } from "uvu";
-import { RetryableError } from "../../src/errors.ts";
 import { type LocalPostgres, startPostgres } from "../../src/local/postgres.ts";
 import { processIdentity } from "../../src/local/process-identity.ts";
 import { migrate } from "../../src/store/migrate.ts";
 import type { CastResult } from "../../src/voting/cast-star.ts";
 import { bodyOf, type Engine, seedDirectory, startEngine, verdictOf } from "../support/engine.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { patiently } from "../support/patiently.ts";
 import { childrenOf } from "../support/processes.ts";
 
 const WALLETS = Array.from({ length: 40 }, (_, n) => `0.0.${700 + n}`);
 /** One more than a free day has. */
 const STARS_EACH = 6;
-const TRIES_MAX = 200;
 
 interface Stage {
   postgres: LocalPostgres;
@@ -47,21 +45,15 @@ test.before.each(async (context) => {
 });
 test.after.each((context) => context.close());
 
-/** Repeats a star under its key until it is settled. */
-async function castUntilSettled(
+/** Repeats a star under its key until it is settled, by one engine and the other. */
+function castUntilSettled(
   engines: Stage["engines"],
   [wallet, n]: readonly [wallet: string, n: number],
 ): Promise<CastResult> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const engine = engines[(n + attempt) % 2] as Engine;
-    try {
-      return await engine.cast(wallet, `token/0.0.${9001 + n}`, `${wallet} ${n}`);
-    } catch (error) {
-      assert.ok(error instanceof RetryableError, String(error));
-      await delay(25);
-    }
-  }
-  throw new Error(`${wallet} never learned what became of star ${n}`);
+  let attempt = n;
+  return patiently(() =>
+    (engines[attempt++ % 2] as Engine).cast(wallet, `token/0.0.${9001 + n}`, `${wallet} ${n}`),
+  );
 }
 
 /** All wallets vote at once, each one star after the other; `onAccepted` gets the count so far. */

@@ -222,7 +222,7 @@ test("a release that histories or the mint's machine refute has to be accepted",
     );
     return doubtsOf(folder);
   };
-  const early = { readAt: `${day}T03:00:00.000Z` };
+  const early = { listedAt: `${day}T03:00:00.000Z`, readAt: `${day}T03:00:00.000Z` };
   assert.match(await changed(early), /mint mint, removal: expected \S+ holds it/);
   assert.match(await changed({ weight: 50 }), /mint mint, removal: expected 1: A 1 of .*says 50:/);
   // Its star may be on earlier topics, which another run reads.

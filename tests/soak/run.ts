@@ -140,7 +140,6 @@ try {
   for (const each of [...ofProcesses.flat(), ...series.values()]) report(each);
   // One that begins anew has forgotten what it held.
   for (const words of ends) console.log(`ENDED ${words}`);
-  if (ends.length > 0) process.exitCode = 1;
   const samples = Math.min(work.looks, ...ofProcesses.map(([each]) => each?.points.length ?? 0));
   const seconds = minutes * 60;
   const isTooLittle =
@@ -157,6 +156,7 @@ try {
     console.log(`not judged: shorter than ${JUDGED_FROM_MINUTES} minutes`);
     process.exitCode = 2;
   }
+  if (ends.length > 0) process.exitCode = 1;
 } finally {
   work.isOver = true;
   await place.close();

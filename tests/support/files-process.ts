@@ -13,6 +13,7 @@ const queue: unknown[][] = [];
 uvuGlobals.UVU_QUEUE = queue;
 uvuGlobals.UVU_DEFER = true;
 const { exec } = await import("uvu");
+const { guardHooks } = await import("./set-up.ts");
 
 // Each file that opens servers adds its listeners for the end of the process.
 process.setMaxListeners(0);
@@ -20,7 +21,9 @@ process.setMaxListeners(0);
 let status = 0;
 for (const [index, file] of process.argv.slice(2).entries()) {
   if (index > 0) process.stdout.write(NEXT_FILE);
-  queue.splice(0, queue.length, [undefined]);
+  const suites: unknown[] = [undefined];
+  guardHooks(suites as Parameters<typeof guardHooks>[0]);
+  queue.splice(0, queue.length, suites);
   await import(pathToFileURL(file).href);
   await exec();
   status ||= Number(process.exitCode ?? 0);

@@ -8,20 +8,22 @@ const SAID = "  A hook failed. With `setUp` around it, it says how.\n";
 /**
  * The test library drops what a hook throws, runs no further test and ends well; what the last hook
  * throws, as where the first one has left it nothing to close, ends the process at once, and files
- * that share it do not run. Wherever a test prepares itself with what imports this file, its process
- * goes on, and ends with 1.
+ * that share it do not run. A process that guards the hooks of a file goes on, and ends with 1; it
+ * does so from where a file imports this one, and for each of several files.
  */
-const [queue] = (globalThis as unknown as { UVU_QUEUE: (() => Promise<Ended>)[][] }).UVU_QUEUE;
-if (queue !== undefined) {
-  queue.push = (run) => {
-    queue[queue.length] = async () => {
+export function guardHooks(suites: (() => Promise<Ended>)[]): void {
+  suites.push = (run) => {
+    suites[suites.length] = async () => {
       const [failures, passed, skipped, total] = await run().catch(threw);
       const isCut = failures === true && passed < total;
       return [isCut ? SAID : failures, passed, skipped, total];
     };
-    return queue.length;
+    return suites.length;
   };
 }
+
+const [suites] = (globalThis as unknown as { UVU_QUEUE: (() => Promise<Ended>)[][] }).UVU_QUEUE;
+if (suites !== undefined) guardHooks(suites);
 
 /** What the tests before it came to is lost. */
 function threw(error: unknown): Ended {
