@@ -86,9 +86,9 @@ export function judgeEnds(
 const ANSWER_MS = 5_000;
 
 /**
- * Finds what is wrong with a release: it is dated into another day, or not by its evidence; the wallet
- * held the NFT all the time in which it can have been looked at, or who is named as its holder did not hold
- * it then; or the spares to choose from are not those that the wallet held.
+ * Finds what is wrong with a release: it is dated into another day; its evidence was not listed first, then
+ * read, then acted on; the wallet held the NFT all the time in which it can have been looked at, or who is
+ * named as its holder did not hold it then; or the spares to choose from are not those that the wallet held.
  *
  * @param ownerships null where they were read before the release
  * @param isExcluded whether the wallet's holdings may have been left unread

@@ -194,7 +194,10 @@ async function recall(
   return { state: underPass(known.state, seasonId), isProved: known.isProved, readAt };
 }
 
-/** A machine that fails on an actor says nothing of the star: the actor goes, the error stays. */
+/**
+ * Asks a machine. One that fails on an actor says nothing of the star: the actor is evicted, an alarm
+ * is raised, and the error goes on.
+ */
 export function orEvict<Decision>(
   { host, onContradiction }: Pick<TurnDeps, "host" | "onContradiction">,
   { context }: WalletDayState,

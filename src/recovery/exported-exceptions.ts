@@ -24,10 +24,10 @@ export async function excludeAcceptedLosses(
 ): Promise<readonly AcceptedLoss[]> {
   // The finding of a star that came back is resolved as well, for each message that it has.
   await runLong(sql`
-      delete from recovery_message said using publishing_finding finding
-      where finding.kind = 'lost' and finding.resolved_at is not null
-        and (finding.topic_id, finding.sequence_number) = (said.topic_id, said.sequence_number)
-        and not exists (select from outbox where outbox.star_id = said.star_id)`);
+    delete from recovery_message said using publishing_finding finding
+    where finding.kind = 'lost' and finding.resolved_at is not null
+      and (finding.topic_id, finding.sequence_number) = (said.topic_id, said.sequence_number)
+      and not exists (select from outbox where outbox.star_id = said.star_id)`);
   const left: AcceptedLoss[] = [];
   for await (const { day, lines } of exceptionsOf<ExportLost>(exports, "lost")) {
     const lost = lines.map((line) => ({

@@ -610,7 +610,7 @@ test("a process whose clock is ahead at 00:00 UTC waits for the database's day, 
   await soon;
 });
 
-test("a machine that fails on an actor is told, and the wallet's next star rests on the journal", async ({
+test("a machine that fails on an actor raises an alarm, and the wallet's next star rests on the journal", async ({
   a,
 }) => {
   const wallet = "0.0.546";

@@ -19,7 +19,7 @@ test("keys of two days are answered in their order, by a select for each day", a
   assert.deepEqual(asked, ["2026-01-02", "2026-01-01"]);
 });
 
-test("a select that answers more or fewer than it was asked answers nobody", async () => {
+test("a select with more or fewer rows than keys fails the whole batch", async () => {
   for (const surplus of [1, -1]) {
     const select = async (_day: string, { length }: { readonly length: number }) =>
       Array.from({ length: length + surplus }, () => "another wallet's");
