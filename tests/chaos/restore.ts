@@ -23,7 +23,7 @@ export async function recoverJournal(
   { place, voters, history, counts }: Scene,
   { live }: { readonly live: boolean },
 ): Promise<void> {
-  const { sql, server, proxies, fleet } = place;
+  const { sql, proxies, fleet } = place;
   const webs = fleet.members.filter(({ role }) => role === "serve");
   await dump(place);
   await pause(VOTES_FOR_MS);
@@ -34,11 +34,13 @@ export async function recoverJournal(
     () => sql<{ first: string }[]>`select utc_day(now_ms() - 86400000) as first`,
   );
   await endBackends(place);
-  const exports = await place.keepExports(first);
-  const left = await sql<{ id: string }[]>`
-    select star_id as id from outbox where state <> 'published'`;
+  // A connection of before the last fault may be dead, and not known to be.
+  const exports = await patiently(() => place.keepExports(first));
+  const left = await patiently(
+    () => sql<{ id: string }[]>`select star_id as id from outbox where state <> 'published'`,
+  );
   await history.add({ is: "restore", unpublished: left.map(({ id }) => id) });
-  await server`drop database ${server(DATABASE)} with (force)`;
+  await drop(place, DATABASE);
   await copy(place, DUMP, DATABASE);
   await place.clock.apply();
   await place.grantPassesAgain();
@@ -83,12 +85,16 @@ function runCommand(
 
 /** A copy of the database as it is at one moment. */
 async function dump(place: Place): Promise<void> {
-  const { server, proxies } = place;
+  const { proxies } = place;
   proxies.postgres.refuse();
   await endBackends(place);
-  await server`drop database if exists ${server(DUMP)} with (force)`;
+  await drop(place, DUMP);
   await copy(place, DATABASE, DUMP);
   proxies.postgres.pass();
+}
+
+async function drop({ server }: Place, database: string): Promise<void> {
+  await patiently(() => server`drop database if exists ${server(database)} with (force)`);
 }
 
 /** Postgres copies no database that has connections; those of the service come by the proxy. */
@@ -110,8 +116,10 @@ async function endBackends({ server }: Place): Promise<void> {
 /** Whether no process finds that the journal lacks a message. */
 async function isWhole({ sql, fleet }: Place): Promise<boolean> {
   await pause(1_000);
-  const [row] = await sql<{ lost: number }[]>`
-    select count(*) as lost from publishing_finding where kind = 'lost' and resolved_at is null`;
+  const [row] = await patiently(
+    () => sql<{ lost: number }[]>`
+      select count(*) as lost from publishing_finding where kind = 'lost' and resolved_at is null`,
+  );
   const webs = fleet.members.filter(({ role, isUp }) => role === "serve" && isUp());
   const states = await Promise.all(
     webs.map(({ url }) =>
