@@ -14,6 +14,7 @@ import { PROBLEM_CODES, type ProblemCode, standingReply } from "../../../src/htt
 import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { freePort } from "../../../src/local/free-port.ts";
 import { startRedis } from "../../../src/local/redis.ts";
+import { openEvents } from "../../support/event-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
@@ -546,6 +547,23 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
   await until("the stream is resumed", () => isResumed);
   assert.equal((await read).status(), 200);
   await tab.close();
+});
+
+test("a page to which one goes back tells votes and time of now, also where its stream is refused", async (place) => {
+  const { service, url } = place;
+  const session = await signIn(service, await newWallet(service));
+  const others = Array.from({ length: 20 }, () => openEvents(`${url}/voting/live`));
+  const streams = await Promise.all(others);
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await page.goto(`${url}/tokens`);
+  await cast(service, session, "token/0.0.9003");
+  await page.goto(`${url}/events`);
+  await page.goBack();
+  await page.locator('[data-star="token/0.0.9003"][aria-pressed="true"]').waitFor();
+  await page.locator("[data-votes]").filter({ hasText: "4 of 5 votes left" }).waitFor();
+  await tab.close();
+  for (const stream of streams) stream.close();
 });
 
 test("after a sleep that its stream outlasts, an open page tells the time again", async (place) => {

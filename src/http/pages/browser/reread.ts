@@ -59,7 +59,9 @@ function readLater(error: unknown): void {
 
 async function readOnce(): Promise<void> {
   const askedAt = performance.now();
-  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...deadline() });
+  // On a page to which one goes back a browser may answer what is asked at first from its cache.
+  const anew = { headers: { Accept: "text/html" }, cache: "no-cache" } as const;
+  const response = await fetch(location.href, { ...anew, ...deadline() });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();
