@@ -44,7 +44,7 @@ export async function judgeExportDay(
   if (exports === null) return;
   const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
   const slots = new Map<string, { at: number; slot: number }[]>();
-  const unpublished = new Set<string>();
+  const unpublished = new Map<string, readonly Mismatch[]>();
   let excluded: readonly string[] = [];
   let isWhole = true;
   const before = state.exportChain;

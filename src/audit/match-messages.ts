@@ -19,8 +19,8 @@ const LONGEST_WINDOW_MS = 31 * DAY_MS;
 export interface Matching {
   readonly state: AuditState;
   readonly book: DayBook;
-  /** Texts of stars that are said not to be published. */
-  readonly unpublished: Set<string>;
+  /** By the texts of stars that are said not to be published: what is wrong where there is no message. */
+  readonly unpublished: Map<string, readonly Mismatch[]>;
 }
 
 /** The message a star is said to have, against the one on the ledger. */
@@ -31,8 +31,14 @@ export async function matchMessage(
 ): Promise<readonly Mismatch[]> {
   const { state: published, topicId, sequenceNumber, consensusTimestamp } = star.publication;
   if (published !== "published" || topicId === null || sequenceNumber === null) {
-    unpublished.add(star.message);
     state.checked.pendingStars += 1;
+    // It would use up NFTs and never be on the ledger, if its day were never called final.
+    const isLate = Date.parse(star.at) + judge.lateMs < judge.ownedAt;
+    const none = { expected: "its message", found: published } as const;
+    unpublished.set(
+      star.message,
+      isLate ? [{ ...placeOf(star), kind: "no-message", ...none }] : [],
+    );
     return [];
   }
   const followed = state.chains.find(({ topic }) => topic === topicId);
@@ -89,7 +95,10 @@ export function asRead(star: ExportStar, { events }: DayBook): ExportStar {
   return { ...star, publication: { ...star.publication, topicId, sequenceNumber } };
 }
 
-/** Messages of the day that no star of its export has: of a file kept before its day was over, stars since. */
+/**
+ * Messages of the day that no star of its export has: of a file kept before its day was over, stars since. And
+ * stars that are without a message although none may come any more.
+ */
 export async function leftOver(
   judge: Judge,
   { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
@@ -100,7 +109,7 @@ export async function leftOver(
       const read = await messageAt(judge, topic, sequenceNumber);
       const message = read === undefined ? null : textOf(read.bytes);
       // A star whose message the service itself has not yet seen there.
-      if (message !== null && unpublished.has(message)) continue;
+      if (message !== null && unpublished.delete(message)) continue;
       if (isWhole) {
         const expected = `a star in the export of ${book.day}`;
         const none = read === undefined ? "none" : `none; ${read.payer} paid for the message`;
@@ -114,7 +123,7 @@ export async function leftOver(
     }
   }
   book.messages.clear();
-  return found;
+  return [...found, ...[...unpublished.values()].flat()];
 }
 
 /** A message on the ledger, read again; undefined when there is none. */

@@ -65,7 +65,10 @@ function targets(): readonly string[] {
   return [...tokens.map(({ id }) => `token/${id}`), ...events.map(({ id }) => `event/${id}`)];
 }
 
-/** A wallet's votes of the day end, and it stars an item once: the demo goes on to the next one. */
+/**
+ * A wallet's votes of the day end, and it stars an item once: the demo goes on to the next one. Whatever
+ * else is refused, no other star would pass either.
+ */
 async function castFirstPossible(
   site: string,
   wallets: readonly SigningWallet[],
@@ -86,9 +89,16 @@ async function castFirstPossible(
       refusal = `${target}: ${outcome.code}`;
       say(`refused   ${refusal}`);
       if (outcome.code === "ALLOWANCE_EXHAUSTED") break;
+      if (!TRIES_NEXT.has(outcome.code ?? "")) throw noStar(refusal);
     }
   }
-  throw new Error(`no star could be cast; the last answer was ${refusal}`);
+  throw noStar(refusal);
+}
+
+const TRIES_NEXT: ReadonlySet<string> = new Set(["ALREADY_STARRED", "NOT_FOUND"]);
+
+function noStar(refusal: string): Error {
+  return new Error(`no star could be cast; the last answer was ${refusal}`);
 }
 
 async function waitForLedger(site: string, stored: Star): Promise<Star> {

@@ -60,10 +60,10 @@ export async function newestKeys(
   sql: Sql,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<readonly ListedKey[]> {
-  // Ids rise with the instant of issue.
+  const isOlder = sql`(created_at, id) < (select created_at, id from api_key where id = ${before})`;
   return runStatement(sql<ListedKey[]>`
     select ${columns(sql)} from api_key
-    where ${before === null ? sql`true` : sql`id < ${before}`} order by id desc limit ${limit}`);
+    where ${before === null ? sql`true` : isOlder} order by created_at desc, id desc limit ${limit}`);
 }
 
 function columns(sql: Sql) {

@@ -4,7 +4,7 @@
  * its forger can make it. The true history itself passes.
  */
 import * as assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import { DAY_MS, dayOf } from "../../actors/day.ts";
@@ -13,7 +13,8 @@ import type { Conclusion } from "../../src/audit/conclude.ts";
 import type { ExportStar } from "../../src/journal/export-format.ts";
 import { MirrorError } from "../../src/ledger/mirror/error.ts";
 import { type Auditing, auditWorld } from "./audit-world.ts";
-import { ITEMS, makeWorld, rechain, type Topic, tell, type World } from "./world.ts";
+import { writeExports } from "./serve-world.ts";
+import { ITEMS, makeWorld, rechain, type Topic, tell, UNPUBLISHED, type World } from "./world.ts";
 
 const forgery = suite("forgeries");
 const truth = () => makeWorld({ seed: 7, days: 5, starsPerDay: 60 });
@@ -197,6 +198,32 @@ forgery("2b a star without a message, which its export dates into the future", a
     return { ...star, publication: { ...star.publication, ...place } };
   });
   await caught(world, ["wrong-day"], { withApi: false });
+});
+
+forgery("2c a star without a message, of a day that is never called final", async () => {
+  const world = truth();
+  const { event } = world.topics;
+  const [gone] = event.messages.splice(middle(event), 1);
+  event.messages.forEach((message, index) => {
+    message.sequence = index + 1;
+  });
+  rechain(event);
+  tell(world, event);
+  const star = world.stars.find(({ id }) => id === gone?.starId);
+  assert.ok(star !== undefined);
+  const isGone = ({ id }: ExportStar) => id === star.id;
+  replace(world, isGone, (each) => ({ ...each, publication: UNPUBLISHED }));
+  const onExports = (folder: string) => {
+    rmSync(folder, { recursive: true });
+    writeExports(world, folder, Date.parse(star.at));
+  };
+  const given = { withApi: false, isLive: true, onExports } as const;
+  const { byKind } = await caught(world, ["no-message"], given);
+  assert.deepEqual(byKind, { "no-message": 1 });
+  // A message may come so much later.
+  const lateMs = Date.now() - Date.parse(star.at) + 60_000;
+  const inTime = await auditWorld(world, { ...given, lateMs });
+  assert.equal(inTime.ok, true, say(inTime));
 });
 
 forgery("3 reordered messages", async () => {

@@ -338,7 +338,7 @@ function openService(world: World) {
   };
 }
 
-const UNPUBLISHED: ExportStar["publication"] = {
+export const UNPUBLISHED: ExportStar["publication"] = {
   state: "stored",
   topicId: null,
   transactionId: null,

@@ -1,6 +1,8 @@
 /** What `starboard` says before a command begins: help, version, and one line of what is wrong. */
 import * as assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import { temporaryFolder } from "../support/folder.ts";
 import { starboard } from "../support/starboard.ts";
@@ -97,6 +99,28 @@ test("a demo where `npm start` never ran says so, and asks for no setting", asyn
 
 test("a key without its wallet is refused: a demo wallet would star in its place", async () => {
   assert.equal(await refusal("demo", "--key", "ab"), "--key needs its --wallet");
+});
+
+test("a demo goes on to another item after a repeat, and ends where no star is accepted", async () => {
+  let stars = 0;
+  const server = createServer((request, response) => {
+    const isStar = request.url === "/voting/stars";
+    if (isStar) stars += 1;
+    const [status, code] = stars === 1 ? [409, "ALREADY_STARRED"] : [503, "JOURNAL_BEHIND"];
+    const reply = isStar ? { error: "", code } : { id: "", message: "", token: "t" };
+    // Longer than the client waits: it does not ask again.
+    const headers = { "content-type": "application/json", "retry-after": "61" };
+    response.writeHead(isStar ? status : 201, headers);
+    response.end(JSON.stringify(reply));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const wallet = ["--wallet", "0.0.1001", "--key", "11".repeat(32)];
+  const { status, stderr } = await run("demo", "--url", `http://127.0.0.1:${port}`, ...wallet);
+  server.close();
+  assert.equal(status, 1);
+  assert.match(stderr, /the last answer was token\/0\.0\.700002: JOURNAL_BEHIND\n$/);
+  assert.equal(stars, 2);
 });
 
 test("a closed output pipe is no crash: the command prints nothing more and exits with status 1", async () => {

@@ -14,6 +14,7 @@ import { PROBLEM_CODES, type ProblemCode, standingReply } from "../../../src/htt
 import { votingDocument } from "../../../src/http/voting/openapi.ts";
 import { freePort } from "../../../src/local/free-port.ts";
 import { startRedis } from "../../../src/local/redis.ts";
+import { openEvents } from "../../support/event-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
@@ -548,6 +549,23 @@ test("after a sleep, in which a machine's timers stand still, the page tells the
   await tab.close();
 });
 
+test("a page to which one goes back tells votes and time of now, also where its stream is refused", async (place) => {
+  const { service, url } = place;
+  const session = await signIn(service, await newWallet(service));
+  const others = Array.from({ length: 20 }, () => openEvents(`${url}/voting/live`));
+  const streams = await Promise.all(others);
+  const tab = await openTab(place, { width: 360, session });
+  const { page } = tab;
+  await page.goto(`${url}/tokens`);
+  await cast(service, session, "token/0.0.9003");
+  await page.goto(`${url}/events`);
+  await page.goBack();
+  await page.locator('[data-star="token/0.0.9003"][aria-pressed="true"]').waitFor();
+  await page.locator("[data-votes]").filter({ hasText: "4 of 5 votes left" }).waitFor();
+  await tab.close();
+  for (const stream of streams) stream.close();
+});
+
 test("after a sleep that its stream outlasts, an open page tells the time again", async (place) => {
   const tab = await openTab(place, { width: 360, session: place.session });
   const { page } = tab;
@@ -656,6 +674,7 @@ test("midnight passes before an open page whose reading fails: stars can be give
   const session = await signIn(service, await newWallet(service, { a: 1 }));
   const other = await signIn(service, await newWallet(service));
   const heavy = await signIn(service, await newWallet(service, { a: 3 }));
+  const third = await signIn(service, await newWallet(service));
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 - 12000 as left`;
   // Twelve seconds before midnight; every clock of the service follows this one.
@@ -673,7 +692,10 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await home.page.locator('[data-star="project/dex"][aria-pressed="true"]').waitFor();
   const guest = await openTab(place, { width: 360 });
   await guest.visit("/");
-  await guest.page.route(`${place.url}/`, (route) => route.fulfill({ status: 503 }));
+  const unread = await openTab(place, { width: 360, session: third });
+  await unread.visit("/");
+  for (const each of [guest, unread])
+    await each.page.route(`${place.url}/`, (route) => route.fulfill({ status: 503 }));
   const slow = await pressSlowly(place, other, "token/0.0.9023");
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
@@ -706,11 +728,20 @@ test("midnight passes before an open page whose reading fails: stars can be give
   // What the live stream brought of the new day stands, though others are listed in its place.
   const dex = counter(guest.page, "project/dex");
   await dex.filter({ hasText: /^2$/ }).waitFor();
+  await starOf(unread.page, "Dex").click();
+  await said(unread, "Your star for Dex carried 1. 4 of 5 votes left.");
+  await dex.filter({ hasText: /^3$/ }).waitFor();
   for (let n = 1; n <= 5; n += 1) await cast(service, heavy, `project/newer${n}`);
-  await guest.page.unroute(`${place.url}/`);
-  await reopen(guest.page);
-  assert.equal(await dex.innerText(), "2");
+  for (const { page } of [guest, unread]) {
+    await page.unroute(`${place.url}/`);
+    await reopen(page);
+    assert.equal(await counter(page, "project/dex").innerText(), "3");
+  }
   await guest.close();
+  // So does a star that was given on it.
+  assert.equal(await starOf(unread.page, "Dex").getAttribute("aria-pressed"), "true");
+  assert.match(await carries(unread.page, "project/dex").innerText(), /^Your star carried 1\./);
+  await unread.close();
 
   // A star of the day before whose answer comes now: it counts then, and is open today.
   const late = slow.tab.page;

@@ -4,6 +4,7 @@ import { fullBreakdown, weigh } from "../../../../actors/weight.ts";
 import { TerminalError } from "../../../errors.ts";
 import { dayOfStarId } from "../../../journal/star-id.ts";
 import { entityId } from "../../../ledger/entity-id.ts";
+import { msOf } from "../../../ledger/transaction-id.ts";
 import {
   claimsOnSerials,
   findStarStory,
@@ -157,7 +158,7 @@ function receipt(star: StarStory, explorer: string | null): readonly Fact[] {
     [
       "Consensus",
       consensusTimestamp &&
-        html`${instant(Number(consensusTimestamp) * 1_000)}<br>${copyable(consensusTimestamp)}`,
+        html`${instant(msOf(consensusTimestamp))}<br>${copyable(consensusTimestamp)}`,
     ],
     ["Running hash", runningHash && copyable(runningHash)],
     [

@@ -16,6 +16,9 @@ if ("error" in document.body.dataset) {
 } else {
   keepTime(() => void reread());
   followLive();
+  // The browser may have kept it for hours, and its stream, which has it read again, may be refused.
+  const [visit] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  if (visit?.type === "back_forward") void reread();
 }
 pressOnce();
 wakeStars((star, why) => {

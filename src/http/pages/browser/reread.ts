@@ -59,7 +59,9 @@ function readLater(error: unknown): void {
 
 async function readOnce(): Promise<void> {
   const askedAt = performance.now();
-  const response = await fetch(location.href, { headers: { Accept: "text/html" }, ...deadline() });
+  // On a page to which one goes back a browser may answer what is asked at first from its cache.
+  const anew = { headers: { Accept: "text/html" }, cache: "no-cache" } as const;
+  const response = await fetch(location.href, { ...anew, ...deadline() });
   if (response.status === 429 || response.status >= 500) throw new StarboardError(response, {});
   if (!response.ok) return;
   const text = await response.text();
@@ -69,24 +71,25 @@ async function readOnce(): Promise<void> {
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
   if (wallet !== document.body.dataset.wallet) return reload();
-  const isNewDay = setClock(Number(now));
+  const newDay = setClock(Number(now));
   for (const old of document.querySelectorAll<HTMLElement>("[data-counter]")) {
     const { counter = "" } = old.dataset;
-    const star = document.querySelector<HTMLElement>(`[data-star="${CSS.escape(counter)}"]`);
+    const star = starOf(counter);
     if (star?.dataset.pending !== undefined) {
       // It is on its way, and the reply says more; where it is refused the page is read once more.
       star.dataset.pending = "passed over";
       continue;
     }
     // A late reading finds stars of the new day that the live stream has brought.
-    const isZero = isNewDay && !counter.startsWith("event/") && !isOfDay(counter, Number(now));
+    const isZero =
+      newDay !== undefined && !counter.startsWith("event/") && !isOfDay(counter, newDay);
     const begins = isZero ? "0" : undefined;
     const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.
     if (shown !== undefined && !wasSetSince(counter, askedAt))
       setCounter(counter, Number(shown.replaceAll(",", "")));
   }
-  for (const name of LIVING) replaceAll(fresh, name, isNewDay);
+  for (const name of LIVING) replaceAll(fresh, name, newDay);
   document.dispatchEvent(new CustomEvent("reread"));
 }
 
@@ -100,13 +103,20 @@ function reload(): void {
 const sameIn = (fresh: Document, old: Element, name: string): Element | null =>
   fresh.querySelector(`[${name}="${CSS.escape(old.getAttribute(name) ?? "")}"]`);
 
-/** Of an item that is listed no longer nothing is known, but that it begins a new day as all do. */
-function replaceAll(fresh: Document, name: string, isNewDay: boolean): void {
+const starOf = (key: string): HTMLElement | null =>
+  document.querySelector(`[data-star="${CSS.escape(key)}"]`);
+
+/**
+ * Of an item that is listed no longer nothing is known, but that it begins a new day as all do, unless its
+ * star was given on it.
+ */
+function replaceAll(fresh: Document, name: string, newDay: string | undefined): void {
   for (const old of document.querySelectorAll<HTMLElement>(`[${name}]`)) {
     // A star that is on its way stays as it is.
     if (old.dataset.pending !== undefined) continue;
     const next = sameIn(fresh, old, name);
-    if (next === null && !isNewDay) continue;
+    const { given } = starOf(old.getAttribute(name) ?? "")?.dataset ?? {};
+    if (next === null && (newDay === undefined || given === newDay)) continue;
     if (old.hasAttribute("aria-pressed"))
       old.setAttribute("aria-pressed", next?.getAttribute("aria-pressed") ?? "false");
     else if (old.innerHTML !== (next?.innerHTML ?? "")) replaceContent(old, next);

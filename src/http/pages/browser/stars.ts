@@ -98,7 +98,8 @@ async function press(star: HTMLButtonElement, askForWallet: AskForWallet): Promi
     const reply = await service.star(targetOf(key), { idempotencyKey, ...deadline() });
     outdateReread();
     keys.delete(attempt);
-    if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes);
+    star.dataset.given = reply.star.day;
+    if (!wasSetSince(key, pressedAt)) setCounter(key, reply.counter.totalVotes, reply.star.day);
     confirm(star, reply);
     // Another wallet was signed in elsewhere: the page is that wallet's now.
     isDoubtful = reply.star.wallet !== document.body.dataset.wallet;

@@ -84,7 +84,7 @@ export function wasSetSince(key: string, moment: number): boolean {
   return (lastSet.get(key)?.at ?? Number.NEGATIVE_INFINITY) > moment;
 }
 
-/** Whether the service said that this counter is of a UTC day. @param at an instant of it, epoch milliseconds */
-export function isOfDay(key: string, at: number): boolean {
-  return lastSet.get(key)?.day === new Date(at).toISOString().slice(0, 10);
+/** Whether the service said that this counter is of a UTC day. */
+export function isOfDay(key: string, day: string): boolean {
+  return lastSet.get(key)?.day === day;
 }
