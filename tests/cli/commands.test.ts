@@ -117,14 +117,18 @@ test("catalog import, approve, reject and list", async () => {
 });
 
 test("a name commands no terminal and makes no line of its own; JSON says it as it is", async () => {
-  const name = "\u001b[2J\u009b31mN\n0.0.8  faked";
+  const name = "\u001b[2J\u009b31mN\n0.0.8  faked\u200f\u061c";
   const path = file({ tokens: [{ id: "0.0.7", symbol: "S", name }] });
   assert.equal((await catalog("import", path)).exitCode, 0);
   const lines = (await catalog("list", "token")).stdout.split("\n");
-  assert.deepEqual(lines.slice(1), ["0.0.7  \ufffd[2J\ufffd31mN 0.0.8 faked  -", ""]);
+  assert.deepEqual(lines.slice(1), ["0.0.7  \ufffd[2J\ufffd31mN 0.0.8 faked\ufffd\ufffd  -", ""]);
   const asJson = await catalog("list", "token", "--json");
   assert.equal(documentOf(asJson)[0].name, name);
-  assert.ok(!/\p{Cc}(?!$)/u.test(asJson.stdout), asJson.stdout);
+  assert.ok(!/\p{Cc}(?!$)|[\u200f\u061c]/u.test(asJson.stdout), asJson.stdout);
+  assert.match(
+    (await keys("issue", "--name", "A\u202eb\u2066c")).stdout,
+    /The key of A\ufffdb\ufffdc\./,
+  );
 });
 
 test("catalog: refusals are one line, however many fields are bad", async () => {
