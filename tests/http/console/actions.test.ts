@@ -155,6 +155,7 @@ test("a notice is shown to its own session only", async ({ operator, server }) =
   const seen = await stranger.get(reply.headers.get("location") ?? "");
   assert.equal(seen.status, 200);
   assert.doesNotMatch(seen.text, /Painted/);
+  assert.equal((await operator.get("/ops/paint?done=x")).status, 200);
 });
 
 test("a failure is shown and logged in words for people", async ({ operator, sql }) => {

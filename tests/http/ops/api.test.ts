@@ -51,10 +51,10 @@ test("an actor is shown as the command shows it, with its history", async ({
   wallet,
   day,
 }) => {
-  const { status, body } = await send(service, `GET /ops/api/actors/wallet-day/${wallet}/${day}`, {
-    token: TOKEN,
-  });
+  const path = `/ops/api/actors/wallet-day/${wallet}/${day}`;
+  const { status, body, headers } = await send(service, `GET ${path}`, { token: TOKEN });
   assert.equal(status, 200);
+  assert.equal(headers.get("cache-control"), "no-store");
   assert.deepEqual(Object.keys(body), ["id", "state", "context", "version", "source", "history"]);
   assert.deepEqual([body.state, body.version, body.history.length], ["open", 2, 2]);
   assert.deepEqual(body.history[1].target, { type: "event", id: "meetup" });
