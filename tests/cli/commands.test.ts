@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import { subcommand as actorsCommand } from "../../src/cli/actors.ts";
 import { subcommand as catalogCommand } from "../../src/cli/catalog.ts";
+import { subcommand as journalCommand } from "../../src/cli/journal.ts";
 import { subcommand as keysCommand } from "../../src/cli/keys.ts";
 import { subcommand as migrateCommand } from "../../src/cli/migrate.ts";
 import { subcommand as operatorsCommand } from "../../src/cli/operators.ts";
@@ -231,7 +232,13 @@ test("operators add, change, list and revoke print the shapes of the contract", 
 test("each act of the command line has its lines in the operator log, and nothing secret in them", async () => {
   const { key, id } = documentOf(await keys("issue", "--name", "Logged", "--json"));
   assertRefused(await catalog("approve", "event", "nowhere"), /no event has the id/);
-  const lines = documentOf(await operators("log", "--json", "--limit", "1000"));
+  const accepted = await runCli(journalCommand, ["accept-loss", "--reason", "No backup", "--json"]);
+  assert.deepEqual(documentOf(accepted), { accepted: 0, reason: "No backup" });
+  const [gone, ...lines] = documentOf(await operators("log", "--json", "--limit", "1000"));
+  assert.deepEqual(
+    [gone.action, gone.phase, gone.reason],
+    ["journal.accept-loss", "done", "No backup"],
+  );
   assert.ok(!JSON.stringify(lines).includes(key));
   const { username } = userInfo();
   const [failed, issued] = lines;
@@ -262,6 +269,10 @@ test("actors list and show print the shapes of the contract, also of an actor wi
     assert.deepEqual([shown.id, shown.version, shown.source], [id, 0, "journal"]);
   }
   assertRefused(await runCli(actorsCommand, ["show", "wallet-day/0.0.1001"]), /names no actor/);
+  const list = (...args: string[]) => runCli(actorsCommand, ["list", ...args]);
+  assertRefused(await list("--type", "planet"), /^--type must be one of wallet-day, event-day, /);
+  for (const limit of ["0", "1001"])
+    assertRefused(await list("--limit", limit), /^--limit must be a whole number from 1 to 1000$/m);
 });
 
 test("actors replay reports an actor without stars differently from one that is equal", async () => {
