@@ -92,6 +92,8 @@ test("every page has the strict policy, forbids framing and storing", async ({ s
     assert.equal(reply.headers.get("content-security-policy"), CONSOLE_POLICY);
     assert.equal(reply.headers.get("cache-control"), "no-store");
     assert.equal(reply.headers.get("referrer-policy"), "same-origin");
+    assert.equal(reply.headers.get("x-frame-options"), "DENY");
+    assert.equal(reply.headers.get("cross-origin-opener-policy"), "same-origin");
     assert.doesNotMatch(
       reply.text,
       /<script(?! type="module" src="\/ops\/assets\/| type="application\/json")|style=|<style| on\w+=/,
