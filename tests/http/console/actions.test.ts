@@ -159,7 +159,7 @@ test("an act has a log line before and after, with its operator, and is shown on
 test("while the journal lacks stars of its topics, every page says what to do", async ({
   operator,
 }) => {
-  const said = /role="alert">The topics hold stars that this journal lacks[^]*accept-loss/;
+  const said = /role="alert">The topics hold stars that this journal lacks[\s\S]*accept-loss/;
   assert.doesNotMatch((await operator.get("/ops/paint")).text, said);
   isBehind = true;
   assert.match((await operator.get("/ops/paint")).text, said);
