@@ -107,8 +107,12 @@ test("a line commands no terminal, and says the same", async () => {
 });
 
 test("secrets stay out of lines", async () => {
-  const { lines } = await run(`log.info({ key: "starboard_live_x" }, "one");`);
-  assert.equal(lines[0]?.key, "[redacted]");
+  const fields = ["operatorKey", "operatorToken", "key", "token", "signature", "authorization"];
+  const secret = JSON.stringify(Object.fromEntries(fields.map((field) => [field, "a secret"])));
+  const { lines } = await run(`log.info({ ...${secret}, given: ${secret} }, "one");`);
+  const redacted = Object.fromEntries(fields.map((field) => [field, "[redacted]"]));
+  for (const field of fields) assert.equal(lines[0]?.[field], "[redacted]", field);
+  assert.deepEqual(lines[0]?.given, redacted);
 });
 
 test.run();

@@ -38,6 +38,7 @@ test("a guest gets the sign-in instead of the page, as 401, and comes back to th
   assert.equal(asked.status, 401);
   assert.equal(asked.headers.get("www-authenticate"), "Bearer");
   assert.match(asked.text, /name="next" value="\/ops\/log\?before=9"/);
+  assert.equal((await sendPlain(service, "/ops/")).headers.get("location"), "/ops");
   const linked = await sendPlain(service, "/ops/sign-in?next=/ops/log");
   assert.match(linked.text, /name="next" value="\/ops\/log"/);
   const next = "/ops/log?before=9";
