@@ -88,6 +88,7 @@ test("keys: refusals are one line", async () => {
   assertRefused(await keys("revoke", "nonsense", "--json"), /no key has this id/);
   assertRefused(await keys("issue", "--name", "  "), /a name of 1 to 300 characters/);
   assertRefused(await keys("list", "--jsno"), /no option --jsno/);
+  assertRefused(await keys("list", "--constructor"), /no option --constructor/);
   assertRefused(await keys("list", "extra"), /extra is one argument too many/);
 });
 
@@ -144,6 +145,8 @@ test("catalog: refusals are one line, however many fields are bad", async () => 
   assertRefused(await catalog("import", file({}), "--aprove"), /no option --aprove/);
   assertRefused(await catalog("approve", "nft", "e"), /TYPE must be one of event, token, /);
   assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
+  const command = await catalog("approve", "token", "\u001b[2J\u202e");
+  assertRefused(command, /^no token has the id \ufffd\[2J\ufffd$/m);
 });
 
 test("a file that is refused for ten thousand reasons leaves one short line in the operator log", async () => {
