@@ -30,7 +30,6 @@ async function run(script: string, { readAfterMs = 0, killAfter = Number.POSITIV
 interface Line {
   readonly level: number;
   readonly n?: number;
-  readonly key?: string;
   readonly msg: string;
 }
 
@@ -111,8 +110,9 @@ test("secrets stay out of lines", async () => {
   const secret = JSON.stringify(Object.fromEntries(fields.map((field) => [field, "a secret"])));
   const { lines } = await run(`log.info({ ...${secret}, given: ${secret} }, "one");`);
   const redacted = Object.fromEntries(fields.map((field) => [field, "[redacted]"]));
-  for (const field of fields) assert.equal(lines[0]?.[field], "[redacted]", field);
-  assert.deepEqual(lines[0]?.given, redacted);
+  const { given, ...line } = lines[0] as Line & { readonly given?: object };
+  assert.deepEqual(given, redacted);
+  assert.deepEqual({ ...line, ...redacted }, line);
 });
 
 test.run();
