@@ -53,8 +53,8 @@ export function createLogger(
   return pino({ ...options, hooks, ...(fields && { mixin: fields }) }, { ...stream, write });
 }
 
-/** What JSON holds as it is and a terminal obeys: controls, and what turns the direction of text. */
-const COMMANDS_TERMINAL = /[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** What a terminal obeys: controls but the line's end, and what turns the direction of text. */
+export const COMMANDS_TERMINAL = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The same JSON for a terminal that shows it: paths, names and messages are of others' choice. */
 export function harmless(json: string): string {

@@ -1,6 +1,6 @@
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
 import { coerceError, RetryableError } from "../errors.ts";
-import { harmless } from "../log.ts";
+import { COMMANDS_TERMINAL, harmless } from "../log.ts";
 import { flag } from "./arguments.ts";
 
 /** A command as one file of `cli/` describes it; `--json` comes with it. */
@@ -60,10 +60,7 @@ export function refuse(error: unknown, who = ""): void {
   process.exitCode = 1;
 }
 
-/** Controls but the line's end, and what turns the direction of text: names of others may hold them. */
-const COMMANDS_TERMINAL = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-
-/** A text that a terminal shows and does not obey. */
+/** A text that a terminal shows and does not obey: names of others may hold anything. */
 function printable(text: string): string {
   return text.replace(COMMANDS_TERMINAL, "\ufffd");
 }

@@ -73,7 +73,6 @@ export function operatorSessions(deps: {
         from operator_session session
         left join operator on operator.id = operator_id and operator.revoked_at is null
         where session.token_hash in (${hash}, ${keyed(secret)})
-          and (operator_id is null) = (session.token_hash <> ${hash})
           and (operator_id is null or operator.id is not null)
           and expires_at > ${now}::bigint and used_at > ${now - OPERATOR_IDLE_MS}::bigint`);
       if (row === undefined) return null;

@@ -79,14 +79,14 @@ export async function operatorLogRows(
     select ${columns(sql)} from operator_log where id > ${after} order by id limit ${limit}`);
 }
 
-/** How an act of this session ended; undefined while it has not, or where it is not theirs. */
+/** What an act of this session has done; undefined where it has not, or is not theirs. */
 export async function findOutcome(
   sql: Sql,
   { actionId, sessionId }: { readonly actionId: string; readonly sessionId: string },
 ): Promise<KeptEntry | undefined> {
   const [entry] = await runStatement(sql<KeptEntry[]>`
     select ${columns(sql)} from operator_log
-    where action_id = ${actionId} and session_id = ${sessionId} and phase <> 'started'`);
+    where action_id = ${actionId} and session_id = ${sessionId} and phase = 'done'`);
   return entry;
 }
 

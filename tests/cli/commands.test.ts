@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import { subcommand as actorsCommand } from "../../src/cli/actors.ts";
 import { subcommand as catalogCommand } from "../../src/cli/catalog.ts";
+import { subcommand as journalCommand } from "../../src/cli/journal.ts";
 import { subcommand as keysCommand } from "../../src/cli/keys.ts";
 import { subcommand as migrateCommand } from "../../src/cli/migrate.ts";
 import { subcommand as operatorsCommand } from "../../src/cli/operators.ts";
@@ -87,6 +88,7 @@ test("keys: refusals are one line", async () => {
   assertRefused(await keys("revoke", "nonsense", "--json"), /no key has this id/);
   assertRefused(await keys("issue", "--name", "  "), /a name of 1 to 300 characters/);
   assertRefused(await keys("list", "--jsno"), /no option --jsno/);
+  assertRefused(await keys("list", "--constructor"), /no option --constructor/);
   assertRefused(await keys("list", "extra"), /extra is one argument too many/);
 });
 
@@ -117,14 +119,18 @@ test("catalog import, approve, reject and list", async () => {
 });
 
 test("a name commands no terminal and makes no line of its own; JSON says it as it is", async () => {
-  const name = "\u001b[2J\u009b31mN\n0.0.8  faked";
+  const name = "\u001b[2J\u009b31mN\n0.0.8  faked\u200f\u061c";
   const path = file({ tokens: [{ id: "0.0.7", symbol: "S", name }] });
   assert.equal((await catalog("import", path)).exitCode, 0);
   const lines = (await catalog("list", "token")).stdout.split("\n");
-  assert.deepEqual(lines.slice(1), ["0.0.7  \ufffd[2J\ufffd31mN 0.0.8 faked  -", ""]);
+  assert.deepEqual(lines.slice(1), ["0.0.7  \ufffd[2J\ufffd31mN 0.0.8 faked\ufffd\ufffd  -", ""]);
   const asJson = await catalog("list", "token", "--json");
   assert.equal(documentOf(asJson)[0].name, name);
-  assert.ok(!/\p{Cc}(?!$)/u.test(asJson.stdout), asJson.stdout);
+  assert.ok(!/\p{Cc}(?!$)|[\u200f\u061c]/u.test(asJson.stdout), asJson.stdout);
+  assert.match(
+    (await keys("issue", "--name", "A\u202eb\u2066c")).stdout,
+    /The key of A\ufffdb\ufffdc\./,
+  );
 });
 
 test("catalog: refusals are one line, however many fields are bad", async () => {
@@ -139,6 +145,8 @@ test("catalog: refusals are one line, however many fields are bad", async () => 
   assertRefused(await catalog("import", file({}), "--aprove"), /no option --aprove/);
   assertRefused(await catalog("approve", "nft", "e"), /TYPE must be one of event, token, /);
   assertRefused(await catalog("approve", "token", "0.0.404"), /no token has the id 0\.0\.404/);
+  const command = await catalog("approve", "token", "\u001b[2J\u202e");
+  assertRefused(command, /^no token has the id \ufffd\[2J\ufffd$/m);
 });
 
 test("a file that is refused for ten thousand reasons leaves one short line in the operator log", async () => {
@@ -227,7 +235,13 @@ test("operators add, change, list and revoke print the shapes of the contract", 
 test("each act of the command line has its lines in the operator log, and nothing secret in them", async () => {
   const { key, id } = documentOf(await keys("issue", "--name", "Logged", "--json"));
   assertRefused(await catalog("approve", "event", "nowhere"), /no event has the id/);
-  const lines = documentOf(await operators("log", "--json", "--limit", "1000"));
+  const accepted = await runCli(journalCommand, ["accept-loss", "--reason", "No backup", "--json"]);
+  assert.deepEqual(documentOf(accepted), { accepted: 0, reason: "No backup" });
+  const [gone, ...lines] = documentOf(await operators("log", "--json", "--limit", "1000"));
+  assert.deepEqual(
+    [gone.action, gone.phase, gone.reason],
+    ["journal.accept-loss", "done", "No backup"],
+  );
   assert.ok(!JSON.stringify(lines).includes(key));
   const { username } = userInfo();
   const [failed, issued] = lines;
@@ -258,6 +272,10 @@ test("actors list and show print the shapes of the contract, also of an actor wi
     assert.deepEqual([shown.id, shown.version, shown.source], [id, 0, "journal"]);
   }
   assertRefused(await runCli(actorsCommand, ["show", "wallet-day/0.0.1001"]), /names no actor/);
+  const list = (...args: string[]) => runCli(actorsCommand, ["list", ...args]);
+  assertRefused(await list("--type", "planet"), /^--type must be one of wallet-day, event-day, /);
+  for (const limit of ["0", "1001"])
+    assertRefused(await list("--limit", limit), /^--limit must be a whole number from 1 to 1000$/m);
 });
 
 test("actors replay reports an actor without stars differently from one that is equal", async () => {

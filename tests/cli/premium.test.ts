@@ -103,6 +103,13 @@ test("a pass is granted, again without change, listed, and taken back", async ({
     assert.equal(refusal.status, 1);
     assert.match(refusal.stderr, /^[^\n]+\n$/);
   }
+  const acts = await database.sql`select action, subject, details from operator_log
+    where action like 'premium.%' and phase = 'done' order by id`;
+  const act = { subject: "0.0.1001", details: { season: id } };
+  assert.deepEqual(
+    [...acts],
+    ["grant", "grant", "revoke"].map((verb) => ({ action: `premium.${verb}`, ...act })),
+  );
 });
 
 test("passes are waited for longer than a request waits: there may be very many", async ({

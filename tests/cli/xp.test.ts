@@ -39,8 +39,12 @@ test("two processes side by side: one booking, the same document from both, and 
   });
   assert.match(creditedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   assert.equal((await credit("0.0.1001", "25", ...once, "--json")).stdout, twins[0]?.stdout);
-  const logged = await database.sql`select details from operator_log where phase = 'done'`;
-  for (const { details } of logged) assert.deepEqual(details, JSON.parse(twins[0]?.stdout ?? ""));
+  const logged = await database.sql`
+    select details, reason from operator_log where phase = 'done'`;
+  for (const { details, reason } of logged) {
+    assert.deepEqual(details, JSON.parse(twins[0]?.stdout ?? ""));
+    assert.equal(reason, "first mission");
+  }
   const [row] =
     await database.sql`select count(*)::int as n, sum(points)::int as points from xp_credit`;
   assert.deepEqual({ ...row }, { n: 1, points: 25 });

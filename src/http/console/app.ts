@@ -174,7 +174,7 @@ async function noticeOf(
 ): Promise<FrameRequest["notice"]> {
   if (actionId === null || !UUID.test(actionId)) return undefined;
   const entry = await findOutcome(sql, { actionId, sessionId });
-  return entry && { text: entry.notice, isFailure: entry.phase === "failed" };
+  return entry && { text: entry.notice, isFailure: false };
 }
 
 const NOWHERE: Page = {

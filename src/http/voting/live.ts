@@ -50,8 +50,6 @@ export function liveRoutes(deps: {
   const app = new Hono();
   app.get("/live", async (c) => {
     readVotingQuery(c, operations.followLive.query);
-    // Hono answers HEAD by this too, and would leave a stream open without a reader.
-    if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
     const refuse = (code: "RATE_LIMITED" | "UNAVAILABLE", message: string): Response =>
       problem(c, code, { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
     const release = streamLimit.take(client(c));

@@ -2,12 +2,11 @@ import type { Context, MiddlewareHandler } from "hono";
 import { isLoopback } from "../../addresses.ts";
 import { bounds } from "../../bounds.ts";
 import { badField, TerminalError } from "../../errors.ts";
-import { isSecret } from "../../keys/key-form.ts";
 import { invalidSession } from "../../voting/session.ts";
 import { bearerToken, hostCookie } from "../host-cookie.ts";
 import { setReplyHeader } from "../reply-header.ts";
 
-/** A session token as a request brought it: it may be no session, but has the form of one. */
+/** A session token as a request brought it: it may be no session. */
 export interface BroughtToken {
   readonly token: string;
   /** From the cookie of our own pages; else from the header. */
@@ -58,8 +57,8 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
   /**
    * The token that a request brings; the header wins over the cookie.
    *
-   * @throws TerminalError `MISSING_SESSION`, `INVALID_SESSION`; `INVALID_REQUEST` with the field
-   *   `Origin` for a change by cookie that no page of ours asks for
+   * @throws TerminalError `MISSING_SESSION`; `INVALID_REQUEST` with the field `Origin` for a change
+   *   by cookie that no page of ours asks for
    */
   const tokenOf = (c: Context): BroughtToken => {
     const bearer = bearerToken(c.req.header("authorization"));
@@ -70,10 +69,9 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
         "a session is needed: Authorization: Bearer <token>",
       );
     }
-    if (!isSecret(token)) throw invalidSession();
     return { token, isCookie: bearer === undefined };
   };
-  /** The same for pages that anyone may read: null without a token, and for one that is malformed. */
+  /** The same for pages that anyone may read: null without a token. */
   const find = (c: Context): string | null => {
     try {
       return tokenOf(c).token;
@@ -90,7 +88,7 @@ export function sessionTokens(publicUrl: string, ownOrigins: readonly string[]) 
  * it.
  *
  * @param findSession the wallet of a token, null when it is unknown, expired or revoked
- * @throws TerminalError as `SessionTokens.tokenOf`
+ * @throws TerminalError as `SessionTokens.tokenOf`, and `INVALID_SESSION`
  */
 export function requireSession(
   tokens: SessionTokens,

@@ -5,6 +5,7 @@
  */
 import * as assert from "node:assert/strict";
 import type { Hono } from "hono";
+import { pino } from "pino";
 import { suite } from "uvu";
 import { TerminalError } from "../../../src/errors.ts";
 import { createApp } from "../../../src/http/app.ts";
@@ -20,6 +21,7 @@ import { openPostgres, type Sql } from "../../../src/store/postgres.ts";
 import { closeRedis, openRedis, type Redis } from "../../../src/store/redis.ts";
 import { type TestDatabase, testDatabase } from "../../support/postgres.ts";
 import { type TestRedis, testRedis } from "../../support/redis.ts";
+import type { Reply } from "../../support/service.ts";
 import { sendForm, signInOperator, TOKEN, type Visitor } from "./browser-session.ts";
 
 interface Context {
@@ -31,10 +33,13 @@ interface Context {
   server: HttpServer;
   operator: Visitor;
   runs: string[];
+  /** Of the log. */
+  lines: { msg: string; err: { message: string } }[];
 }
 
 const EVIL = "<script>alert(1)</script>";
 const test = suite<Context>("/ops actions");
+let isBehind = false;
 
 function paintPage(runs: string[]): Page {
   return {
@@ -75,6 +80,8 @@ test.before(async (context) => {
   const sql = openPostgres(database.url, { connections: 3 });
   const redis = openRedis(redisServer.url, silentLogger);
   const runs: string[] = [];
+  const lines: Context["lines"] = [];
+  const log = pino({}, { write: (text: string) => lines.push(JSON.parse(text)) });
   const clock = { now: () => Date.now() };
   const client: ClientAddress = (c) => c.req.header("x-forwarded-for") ?? "";
   const access = operatorAccess({
@@ -93,8 +100,9 @@ test.before(async (context) => {
       network: "local",
       sql,
       clock,
-      log: silentLogger,
+      log,
       guestRateLimit: 1_000,
+      isBehind: () => isBehind,
       access,
       client,
     },
@@ -104,7 +112,7 @@ test.before(async (context) => {
   const app = createApp({ log: silentLogger, metrics: createMetrics(), mounts });
   const server = await serveHttp(app, { host: "127.0.0.1", port: 0 });
   const operator = await signInOperator(server, "Ada");
-  Object.assign(context, { database, redisServer, sql, redis, app, server, operator, runs });
+  Object.assign(context, { database, redisServer, sql, redis, app, server, operator, runs, lines });
 });
 test.before.each((context) => {
   context.runs.length = 0;
@@ -148,6 +156,16 @@ test("an act has a log line before and after, with its operator, and is shown on
   );
 });
 
+test("while the journal lacks stars of its topics, every page says what to do", async ({
+  operator,
+}) => {
+  const said = /role="alert">The topics hold stars that this journal lacks[\s\S]*accept-loss/;
+  assert.doesNotMatch((await operator.get("/ops/paint")).text, said);
+  isBehind = true;
+  assert.match((await operator.get("/ops/paint")).text, said);
+  isBehind = false;
+});
+
 test("a notice is shown to its own session only", async ({ operator, server }) => {
   const token = await tokenOf(operator);
   const reply = await operator.post("/ops/paint/over", { token, colour: "blue" });
@@ -155,9 +173,10 @@ test("a notice is shown to its own session only", async ({ operator, server }) =
   const seen = await stranger.get(reply.headers.get("location") ?? "");
   assert.equal(seen.status, 200);
   assert.doesNotMatch(seen.text, /Painted/);
+  assert.equal((await operator.get("/ops/paint?done=x")).status, 200);
 });
 
-test("a failure is shown and logged in words for people", async ({ operator, sql }) => {
+test("a failure is shown and logged in words for people", async ({ operator, sql, lines }) => {
   const token = await tokenOf(operator);
   const dry = await operator.post("/ops/paint/over", { token, colour: "dry" });
   assert.equal(dry.status, 404);
@@ -172,6 +191,10 @@ test("a failure is shown and logged in words for people", async ({ operator, sql
   const spilt = await operator.post("/ops/paint/over", { token, colour: "spilt" });
   assert.equal(spilt.status, 500);
   assert.doesNotMatch(spilt.text, /secret/);
+  assert.deepEqual(
+    lines.map(({ msg, err }) => [msg, err.message]),
+    [["console request failed", "a secret of the house"]],
+  );
   assert.equal((await phases(sql))[0]?.notice, "Something went wrong on our side.");
 });
 
@@ -199,6 +222,11 @@ test("no other form runs: no session, another's token, another site", async ({
   const token = await tokenOf(operator);
   const stranger = await signInOperator(server, "Eve");
   const fields = { token, colour: "red" };
+  const from = (site: string, referer: string) =>
+    operator.post("/ops/paint/over", fields, { origin: site, referer: `${site}${referer}` });
+  const backOf = ({ text }: Reply) => /href="([^"]*)">Go back</.exec(text)?.[1];
+  assert.equal(backOf(await from("https://evil.example", "/ops/paint")), "/ops/paint");
+  assert.equal(backOf(await from("https://evil.example", "//evil.example/ops")), undefined);
   const attempts = [
     await sendForm(server, "/ops/paint/over", fields),
     await stranger.post("/ops/paint/over", fields),

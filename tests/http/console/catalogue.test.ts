@@ -49,18 +49,22 @@ test("one click approves one record, and rejects it again", async ({ service, op
   assert.deepEqual([done?.phase, done?.subject], ["done", "project/p7"]);
   const shown = await operator.get("/ops/catalogue?type=project&view=shown");
   assert.match(shown.text, /value="p7"/);
+  assert.match(shown.text, /<details class="ask"><summary[^>]*>Reject the chosen ones …</);
   const form = { type: "project", view: "shown", only: "p7" };
   const hidden = await operator.post("/ops/catalogue/reject", form);
-  const { text } = await operator.get(hidden.headers.get("location") ?? "");
+  const next = hidden.headers.get("location") ?? "";
+  assert.match(next, /type=project&view=shown&/);
+  const { text } = await operator.get(next);
   assert.match(text, /p7 is hidden; its stars stay\./);
   assert.deepEqual(await approved(service), []);
 });
 
 test("a small price is shown with its digits", async ({ service, operator }) => {
   await service.sql`
-    insert into token (id, symbol, name, price, market_cap, created_at)
-    values ('0.0.9900', 'S', 'Small', 0.0000004, 12345678.25, 0)`;
+    insert into token (id, symbol, name, price, market_cap, icon_url, created_at)
+    values ('0.0.9900', 'S', 'Small', 0.0000004, 12345678.25, 'javascript:alert(1)', 0)`;
   const { text } = await operator.get("/ops/catalogue?type=token&view=waiting");
+  assert.match(text, /<dd>javascript:alert\(1\)<\/dd>/);
   assert.match(text, /<dt>Price<\/dt><dd>0\.0000004<\/dd>/);
   assert.match(text, /<dt>Market cap<\/dt><dd>12,345,678\.25<\/dd>/);
 });
@@ -101,6 +105,16 @@ test("a refused form comes back with its list and its choices", async ({ operato
   const none = await operator.post("/ops/catalogue/approve", list);
   assert.equal(none.status, 400);
   assert.match(none.text, /Choose at least one record\./);
+  // Enter in a check box presses the form's first button.
+  assert.match(
+    none.text,
+    /<form class="list"[^>]*><input[^>]*><button hidden name="only"><\/button>/,
+  );
+  const entered = await operator.post("/ops/catalogue/approve", { ...list, id: "p1", only: "" });
+  assert.match(entered.text, /Press the button of a record, or the one below the list\./);
+  const many = Array.from({ length: 51 }, (_, n) => `p${n + 1}`);
+  const over = await operator.post("/ops/catalogue/approve", { ...list, id: many });
+  assert.match(over.text, /Records are chosen by their ids, up to 50 at once\./);
   assert.match(none.text, /Project 1</);
   const unseen = await operator.post("/ops/catalogue/approve", { ...list, seen: [], id: "p1" });
   assert.equal(unseen.status, 400);

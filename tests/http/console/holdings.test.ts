@@ -4,11 +4,13 @@
  * burned, the pages over HTTP, and everything the check may write compared before and after.
  */
 import * as assert from "node:assert/strict";
+import { userInfo } from "node:os";
 import { suite } from "uvu";
 import { silentLogger } from "../../../src/log.ts";
 import { closeRedis, openRedis } from "../../../src/store/redis.ts";
 import { until } from "../../support/processes.ts";
 import { cast, newWallet, type Service, signIn, startService } from "../../support/service.ts";
+import { starboard } from "../../support/starboard.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
 
@@ -134,6 +136,15 @@ test("while the mirror node is away everything is in doubt, and nothing is remov
   await until("the dry run has ended", async () =>
     (await operator.get("/ops/holdings/now")).text.includes("doubt</span>"),
   );
+  const settings = {
+    ...{ DATABASE_URL: service.databaseUrl, MIRROR_NODE_URL: service.hedera.mirrorUrl },
+    ...{ COLLECTION_A_ID: service.collectionA, COLLECTION_B_ID: service.collectionB },
+  };
+  const inDoubt = await starboard(["holdings-check", "run", "--json"], settings);
+  assert.equal(inDoubt.status, 1, inDoubt.stderr);
+  assert.ok(inDoubt.json<{ mints: { deferred: unknown[] }[] }>().mints[0]?.deferred.length);
+  const [done] = await logOf(service.sql, "holdings.run");
+  assert.deepEqual([done?.phase, done?.operator], ["done", userInfo().username]);
   assert.deepEqual(await service.sql`select * from serial_claim order by serial`, before);
 });
 

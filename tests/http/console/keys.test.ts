@@ -4,7 +4,7 @@
  */
 import * as assert from "node:assert/strict";
 import { suite } from "uvu";
-import { type Service, send, startService } from "../../support/service.ts";
+import { type Reply, type Service, send, startService } from "../../support/service.ts";
 import { CONSOLE, signInOperator, type Visitor } from "./browser-session.ts";
 import { logOf } from "./operator-log.ts";
 
@@ -55,13 +55,18 @@ test("a key is shown once, works, and is written down nowhere", async (context) 
 test("it is revoked after a confirmation, and refused at once", async (context) => {
   const { service, operator } = context;
   const { key, id } = await issue(context, "Gone soon");
+  const rowOf = ({ text }: Reply) =>
+    text.split("<tr").find((row) => row.includes("Gone soon")) ?? "";
   const question = await operator.get("/ops/keys");
-  assert.match(question.text, /cannot be brought back/);
+  assert.match(rowOf(question), />works<[\s\S]*<details class="ask">[\s\S]*cannot be brought back/);
   assert.equal(await works(context, key), 200);
   const reply = await operator.post("/ops/keys/revoke", { id });
   assert.equal(reply.status, 303);
   assert.equal(await works(context, key), 401);
-  assert.match((await operator.get(reply.headers.get("location") ?? "")).text, /is revoked/);
+  const after = await operator.get(reply.headers.get("location") ?? "");
+  assert.match(after.text, /is revoked/);
+  assert.match(rowOf(after), />revoked</);
+  assert.doesNotMatch(rowOf(after), />works<|<form/);
   assert.deepEqual(
     (await logOf(service.sql, "keys.revoke")).map(({ phase, subject }) => [phase, subject]),
     [

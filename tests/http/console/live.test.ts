@@ -3,7 +3,11 @@
  * two web processes on one database and one Redis, streams read as a browser reads them.
  */
 import * as assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { Hono } from "hono";
 import { suite } from "uvu";
+import { stream } from "../../../src/http/console/live.ts";
+import type { PageRequest } from "../../../src/http/console/page.ts";
 import { type Network, startNetwork } from "../../support/network.ts";
 import { type Child, startProcess, until } from "../../support/processes.ts";
 import { cast, newWallet, signIn } from "../../support/service.ts";
@@ -137,6 +141,44 @@ test("a stream keeps no session alive, and none opens without one", async ({
   await readStream(`${here.url}/ops/live/numbers`, operator, (all) => all.length > 0);
   const [after] = await network.sql`select max(used_at) as at from operator_session`;
   assert.equal(after?.at, before?.at);
+});
+
+test("a stream ends when the process drains, when its session is over, and when it is old", async () => {
+  const now = performance.now.bind(performance);
+  let [aheadMs, isDraining, isSignedIn] = [0, false, true];
+  const session = { operator: "Lin" };
+  const app = new Hono().get("/", (context) => {
+    const request = { context, session, isSignedIn: () => Promise.resolve(isSignedIn) };
+    const isOver = () => isDraining;
+    return stream(request as unknown as PageRequest, isOver, () => Promise.resolve());
+  });
+  const endsBy = async (end: () => void): Promise<void> => {
+    let isOpen = true;
+    const reply = await app.request("/");
+    void reply.text().then(() => {
+      isOpen = false;
+    });
+    await pause(1_100);
+    assert.ok(isOpen);
+    end();
+    await until("the stream is over", async () => !isOpen);
+  };
+  performance.now = () => now() + aheadMs;
+  try {
+    await endsBy(() => {
+      aheadMs += 16_000;
+      isSignedIn = false;
+    });
+    isSignedIn = true;
+    await endsBy(() => {
+      aheadMs += 15 * 60_000;
+    });
+    await endsBy(() => {
+      isDraining = true;
+    });
+  } finally {
+    performance.now = now;
+  }
 });
 
 test("one operator's open pages leave room for another's", async ({ here, operator }) => {

@@ -89,6 +89,7 @@ test("every action is written down: who, what, when, before and after", async (c
     for (const { at } of lines) assert.ok(at >= before - 1_000 && at <= Date.now() + 1_000, path);
   }
   const { text } = await grace.get("/ops/log");
+  assert.match(text, />Reason: Quest</);
   for (const name of ACTIONS.map(logName)) {
     const byGrace = text
       .split("<tr")

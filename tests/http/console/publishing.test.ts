@@ -47,6 +47,30 @@ test("a star that waits says why in words; re-driving ends its delay and nothing
   assert.equal(service.wakes(), wakes + 1);
   const [last, first] = await logOf(service.sql, "publishing.redrive");
   assert.deepEqual([first?.phase, last?.phase, last?.subject], ["started", "done", star]);
+  const saidAfter = async (row: object): Promise<string> => {
+    await service.sql`update outbox set ${service.sql(row)}`;
+    const next = await operator.post("/ops/publishing/redrive", { star });
+    return (await operator.get(next.headers.get("location") ?? "")).text;
+  };
+  assert.match(
+    await saidAfter({ tries: 4 }),
+    /: its next try is now\. It goes on where it stands /,
+  );
+  const inHand = { lease_owner: randomUUID(), lease_until: Date.now() + 600_000 };
+  assert.match(
+    await saidAfter(inHand),
+    /: a worker has it in hand until .*: nothing was changed\./,
+  );
+  const published = await saidAfter({
+    ...{
+      state: "published",
+      topic_id: "0.0.5",
+      sequence_number: 1,
+      transaction_id: "0.0.2@1.000000000",
+    },
+    ...{ consensus_timestamp: "1.000000000", running_hash: "" },
+  });
+  assert.match(published, /: it is on the ledger already, nothing was done\./);
   const unknown = await operator.post("/ops/publishing/redrive", {
     star: "01a1f8c0-0000-7000-8000-000000000000",
   });
@@ -62,7 +86,10 @@ test("a finding is explained in words and set aside once", async ({ service, ope
     /a message that Starboard did not send/,
   );
   const finding = "1";
+  const asked = 'aria-label="Set aside finding 1"';
+  assert.ok((await operator.get("/ops/publishing")).text.includes(asked));
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 303);
+  assert.ok(!(await operator.get("/ops/publishing")).text.includes(asked));
   const [row] = await service.sql`select resolved_at from publishing_finding`;
   assert.ok(row?.resolved_at > 0);
   assert.equal((await operator.post("/ops/publishing/resolve", { finding })).status, 404);
@@ -85,6 +112,10 @@ test("every alarm and every kind of finding is said in words", async ({ service,
   const [, findings] = /Where the topics differ(.*?)<\/table>/s.exec(text) ?? [];
   for (const reason of reasons) assert.ok(!alarms?.includes(`</span> ${reason}<`), reason);
   for (const kind of FINDING_KINDS) assert.ok(!findings?.includes(`</span> ${kind} <`), kind);
+  const rows = findings?.split("<tr").slice(2) ?? [];
+  const lost = rows.filter((row) => row.includes("Lost: "));
+  const open = rows.filter((row) => row.includes("Set aside finding"));
+  assert.deepEqual([lost.length, open.length], [1, FINDING_KINDS.length - 1]);
 });
 
 test.run();

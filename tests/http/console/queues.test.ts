@@ -140,6 +140,20 @@ test("looking shows all queues, hides what is secret by its name, and changes no
   await rewards.remove("secret-1");
 });
 
+test("what the page asks by itself keeps no session alive; who opens it is there", async ({
+  service,
+  operator,
+}) => {
+  await service.sql`update operator_session set used_at = used_at - 120000`;
+  const usedAt = async () =>
+    (await service.sql`select max(used_at) as at from operator_session`)[0];
+  const before = await usedAt();
+  assert.equal((await operator.get(`${BOARD}/api/queues`)).status, 200);
+  assert.deepEqual(await usedAt(), before);
+  assert.equal((await operator.get(BOARD)).status, 200);
+  assert.notDeepEqual(await usedAt(), before);
+});
+
 test("guests, voters and bearers see the sign-in, and change nothing", async (context) => {
   const { service } = context;
   const authorization = `Bearer ${CONSOLE.OPERATOR_TOKEN}`;

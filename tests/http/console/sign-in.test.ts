@@ -36,7 +36,11 @@ test("a guest gets the sign-in instead of the page, as 401, and comes back to th
 }) => {
   const asked = await sendPlain(service, "/ops/log?before=9");
   assert.equal(asked.status, 401);
+  assert.equal(asked.headers.get("www-authenticate"), "Bearer");
   assert.match(asked.text, /name="next" value="\/ops\/log\?before=9"/);
+  assert.equal((await sendPlain(service, "/ops/")).headers.get("location"), "/ops");
+  const linked = await sendPlain(service, "/ops/sign-in?next=/ops/log");
+  assert.match(linked.text, /name="next" value="\/ops\/log"/);
   const next = "/ops/log?before=9";
   const opened = await sendForm(service, "/ops/sign-in", {
     operator: "Ada",
@@ -89,6 +93,8 @@ test("every page has the strict policy, forbids framing and storing", async ({ s
     assert.equal(reply.headers.get("content-security-policy"), CONSOLE_POLICY);
     assert.equal(reply.headers.get("cache-control"), "no-store");
     assert.equal(reply.headers.get("referrer-policy"), "same-origin");
+    assert.equal(reply.headers.get("x-frame-options"), "DENY");
+    assert.equal(reply.headers.get("cross-origin-opener-policy"), "same-origin");
     assert.doesNotMatch(
       reply.text,
       /<script(?! type="module" src="\/ops\/assets\/| type="application\/json")|style=|<style| on\w+=/,
@@ -104,6 +110,17 @@ test("wrong tokens, voters' sessions and API keys open nothing", async ({ servic
     const reply = await sendForm(service, "/ops/sign-in", fields);
     assert.equal(reply.status, 401, wrong);
     assert.equal(reply.headers.get("set-cookie"), null);
+  }
+  const typed = { operator: '"><b>', next: '/ops?"><b>' };
+  const again = await sendForm(service, "/ops/sign-in", { ...typed, operatorToken: "wrong" });
+  assert.match(again.text, /name="next" value="\/ops\?&quot;&gt;&lt;b&gt;"/);
+  assert.match(again.text, /This is not an operator&#39;s token\./);
+  assert.ok(!again.text.includes("<b>"));
+  for (const operator of ["x".repeat(61), "A\u202eda"]) {
+    const fields = { operator, operatorToken: TOKEN };
+    const reply = await sendForm(service, "/ops/sign-in", fields);
+    assert.equal(reply.status, 400);
+    assert.match(reply.text, /A name has up to 60 characters, all of them printable\./);
   }
   const asked = [
     { authorization: `Bearer ${voter}` },
@@ -137,9 +154,14 @@ test("a form from another site, or without this session's token, does nothing", 
   );
   assert.equal((await operator.get("/ops")).status, 200);
   const fields = { operator: "Eve", operatorToken: TOKEN };
-  const planted = await sendForm(service, "/ops/sign-in", fields, stranger);
-  assert.equal(planted.status, 403);
-  assert.equal(planted.headers.get("set-cookie"), null);
+  const body = new URLSearchParams(fields);
+  for (const planted of [
+    await sendForm(service, "/ops/sign-in", fields, stranger),
+    await sendPlain(service, "/ops/sign-in", {}, body),
+  ]) {
+    assert.equal(planted.status, 403);
+    assert.equal(planted.headers.get("set-cookie"), null);
+  }
 });
 
 test("signing out ends the session everywhere, and the log has both lines", async ({ service }) => {
@@ -168,6 +190,10 @@ test("a session ends when it is idle, when its time is over, and when the token 
     const { sql } = service;
     await sql`update operator_session set ${sql(column)} = ${sql(column)} - ${back}::bigint`;
     assert.equal((await operator.get("/ops")).status, status, `${column} ${back}`);
+    // Use is written down, and the session stays.
+    const [kept] =
+      await sql`select now_ms() - used_at < ${minute} as "isUsed" from operator_session`;
+    assert.equal(kept?.isUsed, column === "expires_at" || status === 200);
     const { text } = await operator.post("/ops/keys/issue", { name: "" });
     assert.equal(/not signed in, so nothing was done/.test(text), status === 401);
     await sql`delete from operator_session`;
@@ -200,6 +226,16 @@ test("a named operator is in the log by name; a changed role and a revocation co
   assert.equal((await lin.post("/ops/keys/issue", asked)).status, 200);
   const [line] = await logOf(sql, "keys.issue");
   assert.deepEqual([line?.phase, line?.operator], ["done", "Lin"]);
+  const [opened] = await logOf(sql, "session.open");
+  assert.deepEqual([opened?.phase, opened?.operator], ["done", "Lin"]);
+  await sql`update operator set last_used_at = 0`;
+  await sql`update operator_session set used_at = used_at - 120000`;
+  assert.equal((await lin.get("/ops")).status, 200);
+  const [used] = await sql`select last_used_at as at from operator`;
+  assert.ok(used?.at > 0);
+  const other = await signInOperator(service, "", token);
+  assert.equal((await other.post("/ops/sign-out", {})).status, 303);
+  assert.equal((await other.get("/ops")).status, 401);
   await revokeOperator(sql, "Lin");
   assert.equal((await lin.get("/ops")).status, 401);
   const fields = { operator: "", operatorToken: token };
@@ -216,6 +252,7 @@ test("a sign-in link opens one session before it expires, and a wrong one counts
   const headers = { "x-forwarded-for": "10.9.9.1", "sec-fetch-site": "cross-site" };
   const fromElsewhere = await sendPlain(service, link.slice(url.length), headers);
   assert.equal(fromElsewhere.status, 200, "the form; the link is not used up");
+  await fetch(link, { method: "HEAD", redirect: "manual" });
   const tries = await Promise.all([1, 2, 3].map(() => follow(link)));
   const [opened, ...others] = tries.sort((one, other) => one.status - other.status);
   assert.deepEqual([opened?.status, opened?.headers.get("location")], [303, "/ops"]);
@@ -229,6 +266,8 @@ test("a sign-in link opens one session before it expires, and a wrong one counts
   assert.match(page.text, /<span class="name">environment <span class="quiet">admin</);
   const late = await makeSignInLink(sql, url);
   assert.ok(!JSON.stringify(await sql`select * from operator_link`).includes(late.slice(-43)));
+  const [lasts] = await sql`select expires_at - now_ms() as ms from operator_link`;
+  assert.ok(lasts?.ms > 14 * 60_000 && lasts?.ms <= 15 * 60_000, String(lasts?.ms));
   await sql`update operator_link set expires_at = now_ms() - 1`;
   assert.equal((await follow(late)).status, 401);
   for (let n = 0; n < 10; n += 1) await follow(late, "10.9.9.2");
@@ -265,10 +304,20 @@ test("without an operator token everything is closed, except to named operators"
     assert.equal(reply.status, 401);
     assert.match(reply.text, /The console is closed/);
   }
-  const fields = { operator: "Ada", operatorToken: "" };
-  assert.equal((await sendForm(service, "/ops/sign-in", fields)).status, 401);
-  const { token } = await addOperator(service.sql, { name: "Lin", role: "viewer" });
+  const { sql, url } = service;
+  const isClosed = async () => {
+    const reply = await sendForm(service, "/ops/sign-in", { operatorToken: "a token" });
+    assert.equal(reply.status, 401);
+    return /The console is closed/.test(reply.text);
+  };
+  assert.ok(await isClosed());
+  const link = await makeSignInLink(sql, url);
+  assert.equal((await sendPlain(service, link.slice(url.length))).status, 401);
+  const { token } = await addOperator(sql, { name: "Lin", role: "viewer" });
   assert.equal((await (await signInOperator(service, "", token)).get("/ops")).status, 200);
+  assert.ok(!(await isClosed()));
+  await revokeOperator(sql, "Lin");
+  assert.ok(await isClosed());
   await service.close();
 });
 

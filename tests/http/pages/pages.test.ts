@@ -94,6 +94,9 @@ test("every page answers in HTML, with one heading and a strict policy, signed i
       assert.match(policy, /frame-ancestors 'none'/);
       assert.doesNotMatch(policy, /unsafe|\*|data:|wss:/);
       assert.equal(given.get("x-content-type-options"), "nosniff");
+      assert.equal(given.get("x-frame-options"), "DENY");
+      for (const name of ["cross-origin-opener-policy", "cross-origin-resource-policy"])
+        assert.equal(given.get(name), "same-origin", name);
       assert.equal(text.match(/<h1[ >]/g)?.length, 1, path);
       assert.match(text, /^<!doctype html>\n<html lang="en">/);
       assert.doesNotMatch(text, / style=|<style|<script(?! type="module" src="\/assets\/)/, path);
@@ -137,6 +140,12 @@ test("the star is a button named after its item; a signed-in wallet sees votes a
   assert.match(text, new RegExp(`>${context.wallet}<`));
   assert.match(text, /Your star carried 9\. It opens again at 00:00 UTC\. <a href="\/stars\//);
   assert.match(text, /data-star="token\/0\.0\.9001" data-scope="none" aria-pressed="true"/);
+  assert.match(text, /data-counter="token\/0\.0\.9001">9<\/strong> <span>today</);
+  assert.doesNotMatch(text, /Premium until/);
+  const event = await get(context, "/events/meetup", { cookie: context.cookie });
+  assert.match(event.text, /data-counter="event\/meetup">9<\/strong> <span>in all</);
+  const receipt = await get(context, `/stars/${context.star}`);
+  assert.match(receipt.text, />3 of collection A, 1 of collection B</);
   const stars = await get(context, "/stars", { cookie: context.cookie });
   assert.match(stars.text, new RegExp(`href="/stars/${context.star}"`));
   const board = await get(context, "/leaderboard", { cookie: context.cookie });
@@ -191,6 +200,18 @@ test("premium shows 20 votes and until when", async (context) => {
   const { text } = await get(context, "/", { cookie: context.cookie });
   assert.match(text, /18 of 20 votes left/);
   assert.match(text, /Premium until <time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d UTC<\/time>/);
+});
+
+test("a second star on a forever mint has its weight beside its power, and the mint takes another", async (context) => {
+  const { service } = context;
+  const token = await signIn(service, await newWallet(service, { a: 2 }));
+  await cast(service, token, "event/mint");
+  const { body } = await cast(service, token, "event/mint");
+  const receipt = await get(context, `/stars/${body.star.id}`);
+  assert.match(receipt.text, /<dt>Weight<\/dt><dd>0: base 0, A 0, B 0</);
+  assert.match(receipt.text, /<dt>Voting power<\/dt><dd>3</);
+  const { text } = await get(context, "/events/mint", { cookie: `starboard=${token}` });
+  assert.match(text, /data-carries="event\/mint"><\/p>/);
 });
 
 test("lists are filtered and paged by their address, page by page; unknown parameters are ignored", async (context) => {
@@ -295,6 +316,7 @@ test("an invalid address gets a page that says so, never a 5xx", async (context)
     assert.match(reply.headers.get("content-type") ?? "", /^text\/html/, path);
     assert.match(reply.text, /<h1>/, path);
     assert.equal(reply.headers.get("cache-control"), "no-store");
+    assert.match(reply.headers.get("content-security-policy") ?? "", /^default-src 'none'; script/);
   }
   for (const cookie of ["starboard=", "starboard=x", `starboard=${"a".repeat(43)}`, "a=b;;=;"]) {
     const { status, text } = await get(context, "/", { cookie });

@@ -126,4 +126,22 @@ test("time and votes in words", () => {
   assert.equal(votesLeft({ remaining: 0, limit: 20 }), "0 of 20 votes left");
 });
 
+test("of a day's replies that overtake each other, the one with fewer votes is shown", async () => {
+  const place = { textContent: "5 of 5 votes left" };
+  const body = { dataset: { now: String(NOW) } };
+  Object.assign(globalThis, { document: { body, querySelectorAll: () => [place] } });
+  // By its address: it is checked with the types of a browser.
+  const votes = new URL("../../../src/http/pages/browser/votes.ts", import.meta.url);
+  const { readVotes, setVotes, spendVote } = await import(String(votes));
+  readVotes();
+  const [first, second] = [spendVote(), spendVote()];
+  assert.equal(place.textContent, "3 of 5 votes left");
+  setVotes({ limit: 5, remaining: 3, resetsAt });
+  second();
+  setVotes({ limit: 5, remaining: 4, resetsAt });
+  first();
+  Reflect.deleteProperty(globalThis, "document");
+  assert.equal(place.textContent, "3 of 5 votes left");
+});
+
 test.run();

@@ -176,6 +176,8 @@ test("a change by cookie is refused from every other page, and changes nothing",
     }
   }
   assert.equal(await remaining(service, cookie), 5);
+  const head = await send(service, "HEAD /voting/allowance", { headers: { cookie } });
+  assert.equal(head.status, 200, "a change is what changes something");
 });
 
 test("a form cannot cast a star: other media types and disguised methods are refused", async ({

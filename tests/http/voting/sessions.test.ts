@@ -187,6 +187,15 @@ test("starboard sessions revoke WALLET ends them and says how many; a malformed 
   const refused = await starboard(["sessions", "revoke", "0.0.x"], settings);
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /^[^\n]+\n$/);
+  const lines = await service.sql`select phase, subject, details from operator_log order by id`;
+  const subject = wallet.id;
+  assert.deepEqual(
+    [...lines],
+    [
+      { phase: "started", subject, details: {} },
+      { phase: "done", subject, details: { revoked: 2 } },
+    ],
+  );
 });
 
 test("an EVM address is echoed in lower case and signed as it stands; the session has the account", async ({
