@@ -61,6 +61,19 @@ test("each item once, with its counter of that day, and none that is not approve
   assert.deepEqual(await names(after, after), []);
 });
 
+test("an item that was starred on both sides of midnight changed on the later day", async () => {
+  const before = await place();
+  await star("token/0.0.9003");
+  await engine.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
+  const { day } = await star("token/0.0.9003");
+  assert.deepEqual(await names(before, await place()), [`token/0.0.9003 1 ${day}`]);
+  await engine.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
+});
+
 test("what the holdings check takes away is a change too", async () => {
   await star("event/mint");
   const before = await place();
