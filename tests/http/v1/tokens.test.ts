@@ -59,8 +59,8 @@ test("200: who asks at 00:00 UTC shares no read with who asked before it", async
   const votes = await Promise.all(
     [midnight - 1, midnight].map(async (now) => {
       const shown = await row?.bind({}, new URLSearchParams()).answer(now);
-      const { tokens } = shown?.body as { tokens: z.output<typeof tokenSchema>[] };
-      return tokens.find(({ id }) => id === "0.0.4")?.totalVotes;
+      const body = row?.response.parse(shown?.body) as { tokens: z.output<typeof tokenSchema>[] };
+      return body.tokens.find(({ id }) => id === "0.0.4")?.totalVotes;
     }),
   );
   assert.deepEqual(votes, [500, 3]);
