@@ -217,11 +217,22 @@ test("FLUSHALL: what was not finished is offered again, what was finished is not
   const queue = consumerQueue(stage, redisUrl);
   const open = await stars(stage, 10);
   await until("the rest waits", async () => (await queue.getWaitingCount()) === 10);
+  // More are offered before these are finished.
+  open.push(...(await stars(stage, 2)));
+  await until("the rest waits", async () => (await queue.getWaitingCount()) === 12);
   const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(() => client.close());
   await client.flushAll();
-  await client.close();
-  await until("they are back", async () => (await queue.getWaitingCount()) === 10);
+  await until("they are back", async () => (await queue.getWaitingCount()) === 12);
   assert.deepEqual(await waiting(queue), open.sort());
+  // It has lost more than was finished, or is another one with a memory of its own.
+  const [word] = (await client.get("starboard:rewards:memory"))?.split("/") ?? [];
+  for (const memory of [`${word}/0`, "another/999999"]) {
+    for (const id of open.slice(1)) await queue.remove(id);
+    await client.set("starboard:rewards:memory", memory);
+    await until("they are back", async () => (await queue.getWaitingCount()) === 12);
+    assert.deepEqual(await waiting(queue), open);
+  }
   assert.deepEqual(done.sort(), finished.sort());
 });
 
