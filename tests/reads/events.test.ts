@@ -30,8 +30,11 @@ test("each event is found under exactly the status it shows, and without a filte
         await sql`insert into event (id, title, event_type, is_forever_mint, starts_at, ends_at, created_at, approved_at)
           values (${`e${index}`}, 't', ${type}, ${endsAt === null}, ${startsAt}, ${endsAt}, 0, 0)`;
       }
-      const { events: all } = await listEvents(sql, { ...page, status: "all", now });
+      const { events: all, until } = await listEvents(sql, { ...page, status: "all", now });
       assert.equal(all.length, given.length);
+      // Until then the clock alone changes nothing of it.
+      const edges = all.flatMap(({ startsAt, endsAt }) => [startsAt, endsAt ?? 0]);
+      assert.equal(until, Math.min(...edges.filter((at) => at > now), Number.POSITIVE_INFINITY));
       for (const status of ["upcoming", "live", "ended"] as const) {
         const { events, total } = await listEvents(sql, { ...page, status, now });
         assert.deepEqual(

@@ -6,13 +6,15 @@
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
 import { addSeason } from "../../src/catalogue/seasons.ts";
-import { readLeaderboard } from "../../src/reads/leaderboard.ts";
+import { readLeaderboard, readStanding } from "../../src/reads/leaderboard.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 8, 30);
 const WALLETS = 100_000;
 const LIMIT = 100;
+/** Beyond it a wallet is told no rank. */
+const RANKED_MAX = 10_000;
 
 let database: TestDatabase;
 let sql: Sql;
@@ -35,16 +37,21 @@ test.after(async () => {
   await database.close();
 });
 
-test("100,000 wallets, most of them tied: the first hundred are those of a plain sort", async () => {
+test("100,000 wallets, most of them tied: the first hundred, and a wallet's own rank, are those of a plain sort", async () => {
   const all = await sql<{ wallet: number; points: number; stars: number; weight: number }[]>`
     select wallet, points, stars, weight from season_score`;
   assert.equal(all.length, WALLETS);
-  const wanted = [...all]
-    .sort((a, b) => b.points - a.points || b.stars - a.stars || a.wallet - b.wallet)
-    .slice(0, LIMIT)
-    .map((row) => ({ ...row, wallet: `0.0.${row.wallet}` }));
+  const sorted = [...all].sort(
+    (a, b) => b.points - a.points || b.stars - a.stars || a.wallet - b.wallet,
+  );
+  const wanted = sorted.slice(0, LIMIT).map((row) => ({ ...row, wallet: `0.0.${row.wallet}` }));
   const { scores } = await readLeaderboard(sql, { limit: LIMIT, now: NOW });
   assert.deepEqual(scores, wanted);
+  for (const place of [0, 1, LIMIT, RANKED_MAX - 1, RANKED_MAX]) {
+    const account = sorted[place]?.wallet ?? 0;
+    const standing = await readStanding(sql, { account, now: NOW });
+    assert.equal(standing?.rank, place < RANKED_MAX ? place + 1 : null, `place ${place}`);
+  }
 });
 
 test("only as many entries are read as are shown, also once the plan is kept", async () => {

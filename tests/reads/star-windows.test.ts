@@ -11,14 +11,17 @@ import { type TestDatabase, testDatabase } from "../support/postgres.ts";
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 20, 8, 30);
 const IDS = ["0.0.1", "0.0.2", "0.0.3"];
+/** Its approval was withdrawn, and its stars stand. */
+const HIDDEN = "0.0.4";
 
 let database: TestDatabase;
 let sql: Sql;
 test.before(async () => {
   database = await testDatabase({ migrated: true });
   sql = openPostgres(database.url, { connections: 2 });
-  for (const id of IDS) {
-    await sql`insert into token (id, symbol, name, created_at, approved_at) values (${id}, 'T', 'T', 0, 1)`;
+  for (const id of [...IDS, HIDDEN]) {
+    await sql`insert into token (id, symbol, name, created_at, approved_at)
+      values (${id}, 'T', 'T', 0, ${id === HIDDEN ? null : 1})`;
   }
 });
 test.after(async () => {
@@ -28,7 +31,7 @@ test.after(async () => {
 
 const stars = fc.array(
   fc.record({
-    id: fc.constantFrom(...IDS),
+    id: fc.constantFrom(...IDS, HIDDEN),
     hoursAgo: fc.oneof(
       fc.integer({ min: 0, max: 800 }),
       fc.integer({ min: 0, max: 12 }),

@@ -200,6 +200,7 @@ test("a final day takes no star, though the clock is set back over midnight", as
   await rig.setClock(2, NOON);
   await finalizeDueDays(rig.upkeep);
   await rig.setClock(1, NOON);
+  assert.deepEqual(await exportAlarms(rig.sql), { differing: 0, overdue: 0 });
   const batches = rig.engine.batches;
   await assert.rejects(rig.engine.cast("0.0.12", "token/0.0.9001"), {
     code: "UNAVAILABLE",

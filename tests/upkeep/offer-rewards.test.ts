@@ -134,6 +134,9 @@ test("a queue that takes nothing is reported as long as that lasts; a Redis that
 test("a job is the contract's five fields under the star's id, and nothing else", async (stage) => {
   const redisUrl = await emptyRedis();
   const { star } = bodyOf(await stage.engine.cast("0.0.77", "event/meetup"));
+  // Further ahead than a lease can be: dated by a clock that has gone back since.
+  await stage.sql`
+    update reward_hand_off set lease_owner = 'gone', lease_until = now_ms() + 3600000`;
   relay(stage, redisUrl);
   const queue = consumerQueue(stage, redisUrl);
   await until("it is offered", async () => (await queue.getWaitingCount()) === 1);
@@ -156,6 +159,21 @@ test("every star is one job, though three workers hand off while stars are cast"
   for (let round = 0; round < 10; round += 1) ids.push(...(await stars(stage, 60)));
   await until("all are offered", async () => (await pendingRewards(stage.sql)).pending === 0);
   assert.deepEqual(await waiting(queue), ids.sort());
+});
+
+test("a backlog of more stars than one batch has room for is offered whole", async (stage) => {
+  const redisUrl = await emptyRedis();
+  await stars(stage, 1);
+  await stage.engine.sql`
+    insert into star (id, day, wallet, slot, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit)
+    select gen_random_uuid(), day, n, 1, at, target_type, target_id, is_forever_mint, voting_power, weight,
+      base, counted_a, bonus_b, held_a, held_b, holdings_read_at, allowance_limit
+    from star, generate_series(1, 1200) as n`;
+  relay(stage, redisUrl);
+  const queue = consumerQueue(stage, redisUrl);
+  await until("all are noted", async () => (await pendingRewards(stage.sql)).pending === 0);
+  assert.equal(await queue.getWaitingCount(), 1_201);
 });
 
 test("a star whose commit comes after that of a later number is not passed over (A21 outbox-gap)", async (stage) => {
@@ -217,11 +235,22 @@ test("FLUSHALL: what was not finished is offered again, what was finished is not
   const queue = consumerQueue(stage, redisUrl);
   const open = await stars(stage, 10);
   await until("the rest waits", async () => (await queue.getWaitingCount()) === 10);
+  // More are offered before these are finished.
+  open.push(...(await stars(stage, 2)));
+  await until("the rest waits", async () => (await queue.getWaitingCount()) === 12);
   const client = await createClient({ url: redisUrl }).connect();
+  stage.stops.unshift(() => client.close());
   await client.flushAll();
-  await client.close();
-  await until("they are back", async () => (await queue.getWaitingCount()) === 10);
+  await until("they are back", async () => (await queue.getWaitingCount()) === 12);
   assert.deepEqual(await waiting(queue), open.sort());
+  // It has lost more than was finished, or is another one with a memory of its own.
+  const [word] = (await client.get("starboard:rewards:memory"))?.split("/") ?? [];
+  for (const memory of [`${word}/0`, "another/999999"]) {
+    for (const id of open.slice(1)) await queue.remove(id);
+    await client.set("starboard:rewards:memory", memory);
+    await until("they are back", async () => (await queue.getWaitingCount()) === 12);
+    assert.deepEqual(await waiting(queue), open);
+  }
   assert.deepEqual(done.sort(), finished.sort());
 });
 

@@ -55,6 +55,33 @@ test("a run by hand that was killed ends with its lease: it hides nothing, and a
   await database.close();
 });
 
+test("a check that goes on for more than an hour, one that leaves parts open and one of yesterday are troubles", async () => {
+  const database = await testDatabase({ migrated: true });
+  const sql = openPostgres(database.url, { connections: 1 });
+  const MINUTE = 60_000;
+  const DAY = 24 * 60 * MINUTE;
+  const judged = async (state: "running" | "done", minutesAgo: number) => {
+    const [now] = await sql<[{ at: number }]>`select now_ms() as at`;
+    const at = now.at - minutesAgo * MINUTE;
+    await sql`update holdings_check_run set state = ${state}, started_at = ${at},
+      finished_at = ${state === "done" ? at : null}, lease_until = now_ms() + 20000`;
+    const { checks } = await readVerdict(sql);
+    const { ok, message, since } = checks.find(({ name }) => name === "holdings-check") ?? {};
+    return ok ? null : [message, Date.parse(since ?? "") - at];
+  };
+  await sql`insert into holdings_check_run (id, day, kind, state, started_at, finished_at, passes)
+    values (${DAILY}, utc_day(now_ms()), 'scheduled', 'done', 0, 0, 1)`;
+  assert.equal(await judged("running", 59), null);
+  assert.deepEqual(await judged("running", 61), ["the last run has not ended", 0]);
+  assert.equal(await judged("done", 25 * 60 - 1), null);
+  assert.deepEqual(await judged("done", 25 * 60 + 1), ["no run for more than a day", DAY]);
+  await sql`insert into holdings_check_mint (run_id, event_id, kept, deferred)
+    values (${DAILY}, 'mint', 0, '[{"collection":"A"}]')`;
+  assert.deepEqual(await judged("running", 1), ["1 part left open", 0]);
+  await sql.end({ timeout: 1 });
+  await database.close();
+});
+
 test("a day that became final by a clock that was ahead takes no star, and the verdict says so", async () => {
   const database = await testDatabase({ migrated: true });
   const sql = openPostgres(database.url, { connections: 1 });

@@ -124,16 +124,9 @@ async function* claimsOf(
     readonly parts: readonly Part[];
   },
 ): Pages<LiveClaim> {
-  const asked = new Map<number, string>();
-  for (const { serial, starId } of given.parts) {
-    if (serial === null || starId === null) return yield* readClaims(sql, given);
-    asked.set(serial, starId);
-  }
-  // Attributed again since it was deferred: left to a later run.
-  for await (const page of findClaims(sql, { ...given, serials: [...asked.keys()] })) {
-    const same = page.filter(({ serial, starId }) => asked.get(serial) === starId);
-    if (same.length > 0) yield same;
-  }
+  const serials = given.parts.map(({ serial }) => serial).filter((serial) => serial !== null);
+  if (serials.length < given.parts.length) yield* readClaims(sql, given);
+  else yield* findClaims(sql, { ...given, serials });
 }
 
 /**

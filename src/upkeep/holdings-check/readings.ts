@@ -167,14 +167,13 @@ function inconclusive(error: unknown): Inconclusive {
 }
 
 function serialsByHolder({ seen }: OwnersReading): ReadonlyMap<string, readonly number[]> {
-  const sorted = new Map<string, number[]>();
+  const byHolder = new Map<string, number[]>();
   for (const [serial, observation] of seen) {
     const holder = holderOf(observation);
     if (holder === null) continue;
-    const serials = sorted.get(holder);
-    if (serials === undefined) sorted.set(holder, [serial]);
+    const serials = byHolder.get(holder);
+    if (serials === undefined) byHolder.set(holder, [serial]);
     else serials.push(serial);
   }
-  for (const serials of sorted.values()) serials.sort((a, b) => a - b);
-  return sorted;
+  return byHolder;
 }

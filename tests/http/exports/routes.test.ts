@@ -202,9 +202,12 @@ test("a cut download of a final day goes on: a single range of the plain bytes, 
   const bytes = Buffer.from(await whole.arrayBuffer());
   const tag = String(whole.headers.get("etag"));
   const { length } = bytes;
+  const footer = bytes.lastIndexOf("\n", length - 2) + 1;
   const parts = {
     "bytes=0-0": [0, 0],
     "bytes=10-99": [10, 99],
+    // The stars and the footer are made one after the other.
+    [`bytes=9-${footer}`]: [9, footer],
     "bytes=700-": [700, length - 1],
     "bytes=-5": [length - 5, length - 1],
     [`bytes=5-${length + 9}`]: [5, length - 1],

@@ -213,10 +213,10 @@ test("an unchanged answer is read once; a changed revision, a full hour, a clock
 test("bodies are kept up to a size, the oldest go first; a failed read is not kept", async () => {
   const show = asker(fakeClock(), 100 + 2 * KEPT_BYTES);
   let reads = 0;
-  const ask = (question: string) =>
+  const ask = (question: string, revision = "1") =>
     show({
       question,
-      revision: "1",
+      revision,
       read: async () => {
         reads++;
         if (question === "bad") throw new Error("no");
@@ -227,8 +227,12 @@ test("bodies are kept up to a size, the oldest go first; a failed read is not ke
   assert.equal(reads, 3);
   await ask("a");
   assert.equal(reads, 4, "the oldest had to go");
+  for (const revision of ["2", "3", "4"]) await ask("c", revision);
+  await ask("a");
+  await ask("c", "4");
+  assert.equal(reads, 7, "one that is read anew takes the place of the one before it");
   for (let times = 0; times < 2; times++) await assert.rejects(ask("bad"));
-  assert.equal(reads, 6);
+  assert.equal(reads, 9);
 });
 
 test("the number of nearly empty bodies is bounded too: keeping one costs memory of its own", async () => {

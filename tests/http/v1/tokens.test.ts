@@ -1,7 +1,9 @@
 /** GET /v1/tokens/top: "Approved tokens ordered by `totalVotes`, with price and market cap." */
 import * as assert from "node:assert/strict";
 import { test } from "uvu";
+import type { z } from "zod";
 import { importCatalog } from "../../../src/catalogue/import-catalog.ts";
+import { dataEndpoints } from "../../../src/http/v1/endpoints.ts";
 import { tokenSchema } from "../../../src/http/v1/schemas.ts";
 import { bodyOf, createHouse, from, giveStars, type House, NOW, openHouse } from "./house.ts";
 import { badLimits, testBadValues, testRefusals } from "./refusals.ts";
@@ -48,6 +50,20 @@ const top = async (query = "") => {
 test("200: by today's votes, then by 30 days, then by the number of the ledger id", async () => {
   const ids = (await top()).map(({ id }) => id);
   assert.deepEqual(ids, ["0.0.30", "0.0.4", "0.0.2", "0.0.10", "0.0.9", "0.0.100"]);
+});
+
+test("200: who asks at 00:00 UTC shares no read with who asked before it", async () => {
+  const row = dataEndpoints({ sql: house.sql, eventSources: [] }).find(
+    ({ path }) => path === "/tokens/top",
+  );
+  const votes = await Promise.all(
+    [midnight - 1, midnight].map(async (now) => {
+      const shown = await row?.bind({}, new URLSearchParams()).answer(now);
+      const body = row?.response.parse(shown?.body) as { tokens: z.output<typeof tokenSchema>[] };
+      return body.tokens.find(({ id }) => id === "0.0.4")?.totalVotes;
+    }),
+  );
+  assert.deepEqual(votes, [500, 3]);
 });
 
 test("200: ranks are 1, 2, 3, …, and `limit` cuts them off", async () => {

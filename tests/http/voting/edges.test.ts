@@ -104,6 +104,7 @@ test("the database's clock jumps over midnight: no answer is of the old day any 
   const first = await cast(service, token, "token/0.0.9001");
   assert.equal(first.status, 201);
   assert.equal((await cast(service, token, "token/0.0.9001")).status, 409);
+  const mint = await cast(service, token, "event/mint");
   const [before] = await service.sql<{ left: number }[]>`
     select 86400000 - now_ms() % 86400000 + 60000 as left`;
   await service.sql.unsafe(`
@@ -118,14 +119,20 @@ test("the database's clock jumps over midnight: no answer is of the old day any 
   assert.deepEqual([again.status, again.body.star?.day], [201, today?.day]);
   // Nothing accumulates: the counter is this star's alone.
   assert.equal(again.body.counter.totalVotes, again.body.star.weight);
+  const mintAgain = await cast(service, token, "event/mint");
+  for (const asked of ["type=token&id=0.0.9001", "type=event&id=mint"]) {
+    const { body } = await send(service, `GET /voting/preview?${asked}`, { token });
+    assert.equal(body.lastStarredDay, today?.day, asked);
+  }
   const allowance = await send(service, "GET /voting/allowance", { token });
-  assert.deepEqual([allowance.body.day, allowance.body.used], [today?.day, 1]);
-  for (const [query, day, star] of [
-    [`?day=${yesterday}`, yesterday, first.body.star.id],
-    ["", today?.day, again.body.star.id],
+  assert.deepEqual([allowance.body.day, allowance.body.used], [today?.day, 2]);
+  for (const [query, day, ...stars] of [
+    [`?day=${yesterday}`, yesterday, mint, first],
+    ["", today?.day, mintAgain, again],
   ]) {
     const { body } = await send(service, `GET /voting/stars${query}`, { token });
-    assert.deepEqual([body.day, body.stars.map(({ id }: { id: string }) => id)], [day, [star]]);
+    const ids = stars.map((star) => star.body.star.id);
+    assert.deepEqual([body.day, body.stars.map(({ id }: { id: string }) => id)], [day, ids]);
   }
 });
 

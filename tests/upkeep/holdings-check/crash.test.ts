@@ -171,27 +171,33 @@ test("a worker that stalls beyond its lease changes nothing of what another one 
   assert.deepEqual(await written(), before);
 });
 
-test("a worker that stalls beyond its lease does not end the run that another one goes on with", async ({
-  stage,
-}) => {
-  const arranged = await arrange(stage);
-  const [one, other] = [gate(), gate()];
-  const runUntil = (at: string, { pass }: typeof one) =>
-    stage.check({ failpoint: (name) => (name === at ? pass() : undefined) }).runDue();
-  const stalled = runUntil("forever.reported", one);
-  await one.arrival;
-  stage.clock.shiftMs += AFTER_THE_LEASE_MS;
-  const next = runUntil("forever.taken", other);
-  await other.arrival;
-  one.open();
-  await stalled;
-  assert.deepEqual(await stage.check().runDue(), { kind: "nothing-due" }, "still in its hands");
-  const [run] = await stage.sql`select state from holdings_check_run order by day desc limit 1`;
-  assert.equal(run?.state, "running");
-  other.open();
-  assert.equal((await next).kind, "checked");
-  assert.deepEqual(await Promise.all(MINTS.map((mint) => stage.total(mint))), arranged.totals);
-});
+for (const at of ["forever.mark", "forever.reported"]) {
+  test(`a worker that stalls beyond its lease at ${at} neither writes to nor ends the run that another one goes on with`, async ({
+    stage,
+  }) => {
+    const arranged = await arrange(stage);
+    const [one, other] = [gate(), gate()];
+    const runUntil = (point: string, { pass }: typeof one) =>
+      stage.check({ failpoint: (name) => (name === point ? pass() : undefined) }).runDue();
+    const stalled = runUntil(at, one);
+    await one.arrival;
+    stage.clock.shiftMs += AFTER_THE_LEASE_MS;
+    const next = runUntil("forever.taken", other);
+    await other.arrival;
+    one.open();
+    const end = await stalled.then(
+      () => "in order",
+      ({ code }) => code,
+    );
+    assert.equal(end, at === "forever.mark" ? "UNAVAILABLE" : "in order");
+    assert.deepEqual(await stage.check().runDue(), { kind: "nothing-due" }, "still in its hands");
+    const [run] = await stage.sql`select state from holdings_check_run order by day desc limit 1`;
+    assert.equal(run?.state, "running");
+    other.open();
+    assert.equal((await next).kind, "checked");
+    assert.deepEqual(await Promise.all(MINTS.map((mint) => stage.total(mint))), arranged.totals);
+  });
+}
 
 test("after a lost answer a release happens once, and is in the report", async ({ stage }) => {
   const arranged = await arrange(stage);

@@ -9,6 +9,8 @@ import { verifyClaims } from "../../../src/upkeep/holdings-check/verify.ts";
 
 const [WALLET, BUYER, OTHER] = ["0.0.1001", "0.0.1002", "0.0.1003"];
 const SINCE = 1_795_161_600_000;
+/** When the reading of the collection starts. */
+const STARTED = SINCE + 200_000;
 const claim = { collection: "A", serial: 7, wallet: WALLET, starId: "", since: SINCE } as const;
 
 type Answer = string | "burned" | "unknown" | "away";
@@ -20,7 +22,7 @@ let nodes: (OneNode | undefined)[] = [];
 async function verdictOn(
   listed: Answer,
   looks: readonly Answer[],
-  changedAt = "1795161700.000000000",
+  { changedAt = "1795161700.000000000", since = SINCE } = {},
 ): Promise<string> {
   nodes = [];
   const row = (answer: Answer) => ({
@@ -44,7 +46,7 @@ async function verdictOn(
       return null;
     },
   };
-  let now = SINCE + 200_000;
+  let now = STARTED;
   const readings = await readCollections(
     {
       mirror,
@@ -54,7 +56,7 @@ async function verdictOn(
     },
     new Set(["A"]),
   );
-  const { kept, gone, deferred } = await verifyClaims([claim], readings);
+  const { kept, gone, deferred } = await verifyClaims([{ ...claim, since }], readings);
   return deferred[0]?.reason ?? (gone.length > 0 ? "gone" : kept > 0 ? "held" : "not covered");
 }
 
@@ -63,6 +65,16 @@ test("gone is what the list and two looks show at one other account, or at none"
   assert.equal(await verdictOn(BUYER, [BUYER, BUYER]), "gone");
   assert.equal(await verdictOn("burned", ["burned", "burned"]), "gone");
   assert.equal(await verdictOn("unknown", ["burned", "burned"]), "gone");
+});
+
+test("an attribution is judged by readings that started after it, and by no other", async () => {
+  for (const [since, verdict] of [
+    [STARTED - 1, "gone"],
+    [STARTED, "not covered"],
+  ] as const) {
+    const moved = { since, changedAt: "1795161900.000000000" };
+    assert.equal(await verdictOn(BUYER, [BUYER, BUYER], moved), verdict);
+  }
 });
 
 test("answers that differ prove nothing, whatever holder they name", async () => {
@@ -82,7 +94,7 @@ test("a look that fails, or finds nothing, proves nothing", async () => {
 
 test("what moved before the star is looked at once more, at the node that said how far it is", async () => {
   const looks = [BUYER, BUYER, BUYER, BUYER];
-  assert.equal(await verdictOn(BUYER, looks, "1795161500.000000000"), "gone");
+  assert.equal(await verdictOn(BUYER, looks, { changedAt: "1795161500.000000000" }), "gone");
   const [block, ...again] = nodes.slice(2);
   assert.ok(block !== undefined && again.length === 2 && again.every((node) => node === block));
 });
