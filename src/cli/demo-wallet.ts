@@ -11,7 +11,6 @@ export interface SigningWallet {
   readonly key: string;
 }
 
-/** What a wallet hands back for a challenge. */
 export type SignedText = Pick<WalletSignature, "scheme" | "signature">;
 
 /**

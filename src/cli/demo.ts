@@ -6,7 +6,7 @@ import { demoDirectory } from "../local/demo-directory.ts";
 import { readKept } from "../local/demo-ledger.ts";
 import { option } from "./arguments.ts";
 import { castOrCode, demoVoting } from "./demo-voting.ts";
-import { type SigningWallet, schemeOf, signChallenge, signerOf } from "./demo-wallet.ts";
+import { type SigningWallet, schemeOf, signerOf } from "./demo-wallet.ts";
 import { command } from "./output.ts";
 import { readFoundSettings } from "./settings.ts";
 
@@ -19,20 +19,10 @@ export const POLL_EVERY_MS = 500;
 export const subcommand = command({
   args: {
     url: option("The service; default: the running `npm start`."),
-    target: option("What to star, such as token/0.0.700001."),
-    wallet: option("Account that stars; default: a demo wallet."),
-    key: option("Its private key, hex: ED25519 in DER, ECDSA raw."),
   },
-  async work({ url, target, wallet, key }) {
-    if (wallet === undefined && key !== undefined) throw new Error("--key needs its --wallet");
+  async work({ url }) {
     const site = (url ?? ownUrl(readFoundSettings(["DATABASE_URL"]))).replace(/\/$/, "");
-    const wallets = wallet === undefined ? demoWallets() : [givenWallet(wallet, key)];
-    const stored = await castFirstPossible(
-      site,
-      wallets,
-      target === undefined ? targets() : [target],
-    );
-    return waitForLedger(site, stored);
+    return waitForLedger(site, await castFirstPossible(site));
   },
   text: (receipt) => JSON.stringify(receipt, null, 2),
 });
@@ -43,21 +33,8 @@ function say(line: string): void {
 
 function demoWallets(): readonly SigningWallet[] {
   const demo = readKept(join(".starboard", "ledger.json"));
-  if (demo === undefined)
-    throw new Error("no demo wallets here: run `npm start` first, or give --wallet and --key");
+  if (demo === undefined) throw new Error("no demo wallets here: run `npm start` first");
   return demo.wallets;
-}
-
-function givenWallet(id: string, key: string | undefined): SigningWallet {
-  if (key === undefined) throw new Error("--wallet needs its --key");
-  const hex = key.replace(/^0x/, "");
-  const wallet = { id, key: hex, type: hex.length === 64 ? "ecdsa" : "ed25519" } as const;
-  try {
-    signChallenge(wallet, "");
-  } catch {
-    throw new Error("--key is no private key in hex: ED25519 in DER, ECDSA raw");
-  }
-  return wallet;
 }
 
 function targets(): readonly string[] {
@@ -69,13 +46,10 @@ function targets(): readonly string[] {
  * A wallet's votes of the day end, and it stars an item once: the demo goes on to the next one. Whatever
  * else is refused, no other star would pass either.
  */
-async function castFirstPossible(
-  site: string,
-  wallets: readonly SigningWallet[],
-  wanted: readonly string[],
-): Promise<Star> {
+async function castFirstPossible(site: string): Promise<Star> {
+  const wanted = targets();
   let refusal = "";
-  for (const wallet of wallets) {
+  for (const wallet of demoWallets()) {
     const client = demoVoting(site);
     await client.signIn(signerOf(wallet));
     say(`signed in as ${wallet.id} (${wallet.type}, ${schemeOf(wallet)})`);

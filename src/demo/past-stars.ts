@@ -22,7 +22,6 @@ interface Past {
   readonly holdingsOf: (wallet: string) => MessageStar["holdings"];
   /** The more popular ones first. */
   readonly targets: readonly MessageStar["target"][];
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 

@@ -8,7 +8,6 @@ import type { ClientAddress } from "./middleware/client-address.ts";
 import { type SharedWindowOptions, sharedWindow } from "./middleware/shared-window.ts";
 import { problem } from "./problem.ts";
 
-/** Where an operator's token opens something. */
 export type OperatorDoor = "sign-in" | "api" | "metrics";
 
 /** The answer to a token; a client that is shut out waits `retryAfterSeconds`. */

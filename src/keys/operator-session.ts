@@ -5,7 +5,6 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 import { hashOf, isSecret, makeSecret } from "./key-form.ts";
 import { ENVIRONMENT, type Operator, type Role } from "./operators.ts";
 
-/** An operator who is signed in at the console. */
 export interface OperatorSession {
   readonly id: string;
   /** As it stands in the operator log: the operator's name, or `environment (Ada)`. */

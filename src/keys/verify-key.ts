@@ -79,7 +79,7 @@ async function loadKeys(sql: Sql, keys: readonly string[]): Promise<readonly Key
   );
   const revision = parseRevision(rows[0]?.revision ?? "{}");
   const found = new Map(
-    rows.map(({ id, revoked, now }, place) => [unique[place], { id, revoked, revision, now }]),
+    rows.map(({ id, revoked, now }, index) => [unique[index], { id, revoked, revision, now }]),
   );
   return keys.flatMap((key) => found.get(key) ?? []);
 }

@@ -12,7 +12,6 @@ import type { TargetName } from "./targets.ts";
 /** One record, and its counters at an instant. */
 export interface ItemQuery {
   readonly id: string;
-  /** Epoch milliseconds. */
   readonly now: number;
 }
 
@@ -71,7 +70,6 @@ export async function projectCountries(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ country }) => country);
 }
 
-/** What an item is called, and whether the directory shows it now. */
 export interface ItemName {
   readonly name: string;
   readonly isShown: boolean;

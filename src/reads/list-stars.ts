@@ -4,7 +4,6 @@ import { runStatement, type Sql } from "../store/postgres.ts";
 
 export interface StarNumbers {
   readonly id: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly wallet: number;
   readonly votingPower: number;
@@ -12,7 +11,6 @@ export interface StarNumbers {
   readonly base: number;
   readonly countedA: number;
   readonly bonusB: number;
-  /** How many it held. */
   readonly heldA: number;
   readonly heldB: number;
 }

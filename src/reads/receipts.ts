@@ -22,7 +22,6 @@ export interface StarReceipt {
   readonly id: string;
   readonly wallet: string;
   readonly target: { readonly type: TargetType; readonly id: string };
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly day: Day;
   readonly votingPower: number;

@@ -7,7 +7,6 @@ const HOURS_PER_DAY = 24;
 
 /** What is starred by the day. */
 export type StarredType = "token" | "collection" | "project";
-/** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>;
 
 /**

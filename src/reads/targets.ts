@@ -1,7 +1,6 @@
 import { type EventKind, type Target, type TargetType, targetOf } from "../../actors/content.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
 
-/** Names something that may be starred. */
 export interface TargetName {
   readonly type: TargetType;
   readonly id: string;

@@ -154,9 +154,6 @@ function probes({ mirrorMs }: ProcessReport): MetricDelta[] {
 }
 
 async function sampleQueue(sql: Sql): Promise<MetricDelta[]> {
-  const { pending, oldestPendingSeconds: oldest } = await pendingPublications(sql);
-  return [
-    { name: "pending", count: 1, total: pending, peak: pending },
-    { name: "oldest pending", count: 1, total: oldest ?? 0, peak: oldest ?? 0 },
-  ];
+  const { pending } = await pendingPublications(sql);
+  return [{ name: "pending", count: 1, total: pending, peak: pending }];
 }

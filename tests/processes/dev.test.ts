@@ -292,17 +292,6 @@ test("a demo without a service says what to look at", async ({ folder }) => {
   assert.ok(stderr.includes(`Nothing answers at ${url}: is \`npm start\` running?`), stderr);
 });
 
-test("a demo with a key that is none names its option, and not a setting of the worker", async ({
-  folder,
-}) => {
-  for (const key of ["zz", "f".repeat(64), "zz".repeat(32)]) {
-    const words = ["demo", "--wallet", "0.0.1005", "--key", key];
-    const { status, stderr } = await starboard(words, {}, folder);
-    const said = "--key is no private key in hex: ED25519 in DER, ECDSA raw\n";
-    assert.deepEqual([status, stderr], [1, said]);
-  }
-});
-
 test("a damaged file of the ledger's keys and topics ends the start: no other topics take their place", async (context) => {
   await context.child.stop();
   const file = join(context.folder, ".starboard", "ledger.json");

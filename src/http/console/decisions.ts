@@ -10,7 +10,6 @@ import { refusalWords, weightWords } from "./words.ts";
 export interface Decision {
   /** The star's id, or the refusal's: a decision shown already is not shown again. */
   readonly id: string;
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly isAccepted: boolean;
   readonly wallet: string;
@@ -21,7 +20,6 @@ export interface Decision {
   readonly weight: number | null;
 }
 
-/** Narrows the feed; all of it without. */
 export interface DecisionFilter {
   readonly wallet?: string | undefined;
   readonly event?: string | undefined;

@@ -32,7 +32,6 @@ export function needsRole(role: Role): Html {
   return html`<p class="hint">This needs the role ${role}.</p>`;
 }
 
-/** What a button does to one thing. */
 interface ActionButton {
   /** Of the action, below `/ops`. */
   readonly path: string;

@@ -3,7 +3,6 @@ import { instantText } from "./amounts.ts";
 import { alike, type Content, code, type Html, html, htmlDocument } from "./markup.ts";
 import type { Page, PageRequest, ShownPage } from "./page.ts";
 
-/** What is known of the request that a page answers. */
 export interface FrameRequest extends Pick<PageRequest, "session" | "formToken" | "now"> {
   readonly page: Page;
   readonly shown: ShownPage;

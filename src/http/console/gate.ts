@@ -25,7 +25,6 @@ export interface Signed {
   readonly actor: Actor;
 }
 
-/** What a request has once its session is found. */
 export interface GateVariables {
   readonly isSignedIn?: true;
 }

@@ -11,7 +11,6 @@ import { lastCheck, readVerdict, type Verdict } from "../../upkeep/service-verdi
 
 /** Everything the overview shows, as of one moment. */
 export interface Numbers extends PendingPublications {
-  /** Epoch milliseconds. */
   readonly at: number;
   readonly points: readonly Point[];
   /** Seconds from star to ledger in the last `LAG_MINUTES`, the mean of all stars; null where none was published. */
@@ -44,7 +43,6 @@ export const SERIES = [
 ] as const;
 
 const MINUTE_MS = 60_000;
-/** What the charts show. */
 export const SHOWN_MINUTES = 60;
 /** Minutes over which the lag is taken: one alone is often empty. */
 export const LAG_MINUTES = 10;

@@ -36,7 +36,6 @@ export interface ConsoleDeps {
   readonly board?: QueueBoard | undefined;
 }
 
-/** What the pages need. */
 export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "clock" | "network" | "board"> {
   /** One whose statements may take their time. */
   readonly patientSql: Sql;
@@ -54,12 +53,10 @@ export interface PagesDeps extends Pick<ConsoleDeps, "sql" | "clock" | "network"
   readonly feed: DecisionFeed;
 }
 
-/** What a page is asked with. */
 export interface PageRequest {
   readonly query: URLSearchParams;
   /** What the `*` of the page's path stands for, decoded; empty without one. */
   readonly rest: string;
-  /** Epoch milliseconds. */
   readonly now: number;
   readonly session: OperatorSession;
   /** The role that an action needs and this operator has not; null where they may do it. */
@@ -107,11 +104,9 @@ export interface Page {
   readonly isQuiet?: boolean;
   /** @throws TerminalError for a request that makes no sense, RetryableError `UNAVAILABLE` */
   show(request: PageRequest): Promise<ShownPage | Response>;
-  /** What can be done on it. */
   readonly actions?: readonly Action[];
 }
 
-/** What an action is asked with. */
 interface ActionRequest {
   readonly form: URLSearchParams;
   readonly session: OperatorSession;
@@ -124,7 +119,6 @@ interface ActionRequest {
 export interface Action {
   /** Below `/ops`: `/keys/revoke`. */
   readonly path: string;
-  /** Who may do it. */
   readonly role: Role;
   /** What it is about, for the log; nothing secret. @throws TerminalError for a form that makes no sense */
   subject(form: URLSearchParams): string;

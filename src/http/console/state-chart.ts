@@ -15,11 +15,7 @@ const MACHINES: Readonly<Record<ActorType, readonly AnyStateMachine[]>> = {
   "forever-mint": [foreverMintMachine, mintWalletMachine],
 };
 
-/** From left to right where there is room, from top to bottom on a phone. */
-const DIRECTIONS = ["LR", "TB"] as const;
-type Direction = (typeof DIRECTIONS)[number];
-
-/** Drawings are few: a machine with one of its states marked, either way. */
+/** Drawings are few: a machine with one of its states marked. */
 const drawings = new Map<string, () => Promise<string>>();
 
 /**
@@ -37,7 +33,7 @@ export async function stateChart(type: ActorType, state: string): Promise<Html> 
 async function machineChart(machine: AnyStateMachine, state: string): Promise<Html> {
   const isHere = state in machine.root.states;
   const key = `${machine.id} ${isHere ? state : ""}`;
-  const drawing = drawings.get(key) ?? loadOnce(() => drawBothWays(machine, state));
+  const drawing = drawings.get(key) ?? loadOnce(() => draw(dotOf(machine, state)));
   drawings.set(key, drawing);
   const marked = isHere ? `; the marked state is ${state}` : "";
   return html`<div class="machine">
@@ -49,45 +45,32 @@ async function machineChart(machine: AnyStateMachine, state: string): Promise<Ht
 </div>`;
 }
 
-async function drawBothWays(machine: AnyStateMachine, state: string): Promise<string> {
-  const drawn = await Promise.all(
-    DIRECTIONS.map((direction) => draw(dotOf(machine, state, direction), direction)),
-  );
-  return drawn.join("\n");
-}
-
-async function draw(dot: string, direction: Direction): Promise<string> {
+async function draw(dot: string): Promise<string> {
   const { Graphviz } = await import("@hpcc-js/wasm-graphviz");
   const svg = (await Graphviz.load()).dot(dot);
-  const names = `state-chart ${direction === "LR" ? "wide" : "tall"}`;
-  // Only the picture: no prologue, no size in points, no page colour; and names of which two
-  // drawings may stand on one page.
+  // Only the picture: no prologue, no size in points, no page colour; and no names, for two drawings
+  // may stand on one page.
   return svg
     .slice(svg.indexOf("<svg"))
     .replace(
       /<svg width="(\d+)pt" height="(\d+)pt"/,
-      `<svg width="$1" height="$2" aria-hidden="true" class="${names}"`,
+      `<svg width="$1" height="$2" aria-hidden="true" class="state-chart"`,
     )
     .replace(/ id="[^"]*"/g, "")
     .replace(/<title>[^<]*<\/title>\n?/g, "");
 }
 
-/** The machine in graphviz's language: its states, and the moves between them. */
-export function dotOf(
-  machine: AnyStateMachine,
-  current: string,
-  direction: Direction = "LR",
-): string {
+/** The machine in graphviz's language: its states from top to bottom, and the moves between them. */
+export function dotOf(machine: AnyStateMachine, current: string): string {
   const states = Object.keys(machine.root.states);
   const first = machine.root.initial.target[0]?.key ?? states[0] ?? "";
   const edges = states.flatMap((from) =>
     transitionsOf(machine, from).flatMap((move) => {
       const actions = actionsOf(move);
-      const label = `${conditionOf(move)}${actions.length === 0 ? "" : `\n→ ${actions.join(", ")}`}`;
-      // Downwards a label stands close to its arrow.
-      const text = direction === "TB" ? `  ${label}` : label;
+      // A label stands close to its arrow.
+      const label = `  ${conditionOf(move)}${actions.length === 0 ? "" : `\n→ ${actions.join(", ")}`}`;
       return (move.target ?? []).map(
-        (target) => `${quoted(from)} -> ${quoted(target.key)} [label=${quoted(text)}];`,
+        (target) => `${quoted(from)} -> ${quoted(target.key)} [label=${quoted(label)}];`,
       );
     }),
   );
@@ -96,7 +79,7 @@ export function dotOf(
   );
   // Measured in a wide font, for the reader's own font is not known here: words keep clear of lines.
   return `digraph {
-  rankdir=${direction}; bgcolor="transparent"; nodesep=0.4; ranksep=${direction === "LR" ? 0.9 : 0.5};
+  bgcolor="transparent"; nodesep=0.4; ranksep=0.5;
   node [shape=box, style="rounded", fontname="Verdana", fontsize=14, margin="0.25,0.12"];
   edge [fontname="Verdana", fontsize=12, arrowsize=0.8];
   start [shape=point, width=0.14, class="start", label=""];

@@ -23,9 +23,9 @@ export type AskApp = (
   prechecked?: Prechecked,
 ) => void;
 
-/** A ready answer in JSON. Names and values of headers alternate. */
 export interface ReadyAnswer {
   readonly status: 200 | 304;
+  /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly bytes: Uint8Array | null;
   /** Path and route pattern, as the log and the metrics name them. */

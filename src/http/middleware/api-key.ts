@@ -5,10 +5,8 @@ import { precheckedOf, type RequestLike } from "../fast-path/request-like.ts";
 import { bearerToken } from "../host-cookie.ts";
 import { problem } from "../problem.ts";
 
-/** What a request has once its key was checked. */
 interface KeyVariables {
   keyId: string;
-  /** How the data stood then. */
   revision: DataRevision;
 }
 

@@ -18,7 +18,6 @@ const PATH_CHARACTERS_MAX = 200;
 /** Keys and operators' tokens, which a client may put into a path by mistake. */
 const KEY = /(starboard_(?:live|operator)_)\w+/g;
 
-/** What is logged of a request once it is answered. */
 export interface RequestFacts {
   readonly requestId: string;
   readonly method: string;

@@ -55,7 +55,7 @@ export function localWindow(size: WindowSize) {
     /** How many were accepted after one instant and before another. */
     count(client: string, after: number, before: number): number {
       const { instants = [] } = clients.get(client) ?? {};
-      return Math.max(0, placeOf(instants, before) - placeOf(instants, after + 1));
+      return Math.max(0, countBefore(instants, before) - countBefore(instants, after + 1));
     },
     /** Uncounts what `take` accepted last, because someone else refused it. */
     giveBack(client: string): void {
@@ -66,7 +66,7 @@ export function localWindow(size: WindowSize) {
 }
 
 /** How many come before an instant, by halves: a limit may be a million. Instants are whole. */
-function placeOf(instants: readonly number[], at: number): number {
+function countBefore(instants: readonly number[], at: number): number {
   let [from, to] = [0, instants.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -24,7 +24,6 @@ const FOLDERS = {
   project: "projects",
 } as const;
 
-/** The page of an item. */
 function itemPath({ type, id }: TargetName): string {
   return `/${FOLDERS[type]}/${id}`;
 }

@@ -16,11 +16,11 @@ import { itemLink, nameIn } from "./items.ts";
 import { found, type Page, type Reading } from "./page.ts";
 import { dayText, time } from "./text.ts";
 
-/** Where a star's message is, in a few words. */
-const PUBLICATION_WORDS: Readonly<Record<Publication["state"], string>> = {
-  stored: "stored",
-  submitted: "sent",
-  published: "on the ledger",
+/** Where a star's message is: one step after the other. */
+const STEPS: Readonly<Record<Publication["state"], string>> = {
+  stored: "Stored",
+  submitted: "Sent",
+  published: "On the ledger",
 };
 
 /** `/stars`: the visitor's stars, day by day. */
@@ -66,7 +66,7 @@ export function starsPage({ sql }: Reading): Page {
 }
 
 function receiptLink({ id, publication }: StarReceipt): Content {
-  return html`<a href="/stars/${id}">${PUBLICATION_WORDS[publication.state]}<span class="unseen">: receipt</span></a>`;
+  return html`<a href="/stars/${id}">${STEPS[publication.state]}<span class="unseen">: receipt</span></a>`;
 }
 
 function dayLinks(day: Day, today: Day): Content {
@@ -102,16 +102,11 @@ ${section("The message, byte for byte", proof(star, message ?? "", mirrorNodeUrl
   };
 }
 
-const STEPS: readonly (readonly [Publication["state"], string])[] = [
-  ["stored", "Stored"],
-  ["submitted", "Sent"],
-  ["published", "On the ledger"],
-];
-
 /** Stored → sent → on the ledger; the page's script moves the mark. */
 function journey({ id, publication }: StarReceipt): Html {
-  const reached = STEPS.findIndex(([state]) => state === publication.state);
-  return html`<ol class="journey" data-journey="${id}" data-state="${publication.state}">${STEPS.map(
+  const steps = Object.entries(STEPS);
+  const reached = steps.findIndex(([state]) => state === publication.state);
+  return html`<ol class="journey" data-journey="${id}" data-state="${publication.state}">${steps.map(
     ([state, word], index) =>
       html`<li data-step="${state}"${index <= reached ? html` class="reached"` : ""}${index === reached ? html` aria-current="step"` : ""}>${word}</li>`,
   )}</ol>`;

@@ -10,7 +10,6 @@ export interface Deadline {
   without<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What a request behind `answerWithin` knows. */
 export interface DeadlineVariables {
   deadline: Deadline;
 }

@@ -26,7 +26,6 @@ import { votingDocument } from "./openapi.ts";
 import { type Operation, operations } from "./operations.ts";
 import { requireSession, type SessionTokens, type SessionVariables } from "./session-token.ts";
 
-/** The use cases behind the voting routes. */
 export interface VotingDeps {
   readonly clock: Clock;
   readonly network: LedgerNetwork;

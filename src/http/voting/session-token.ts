@@ -13,7 +13,6 @@ export interface BroughtToken {
   readonly isCookie: boolean;
 }
 
-/** What a voting request knows once its session is found. */
 export interface SessionVariables {
   wallet: string;
   session: BroughtToken;

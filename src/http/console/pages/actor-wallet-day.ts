@@ -163,7 +163,6 @@ ${last === undefined ? "" : facts(changesBy(last, { step, before: taken.at(-2) }
   };
 }
 
-/** What a star changed in the actor's context. */
 function changesBy(
   { target, at, limit, state }: WalletDayStep,
   { step, before }: { readonly step: number; readonly before: WalletDayStep | undefined },

@@ -41,7 +41,6 @@ ${section(`${kinds}${q === "" ? ", newest star first" : ` for “${q}”`}`, awa
 
 type Search = ReturnType<typeof readSearch>;
 
-/** What somebody looks for. */
 function readSearch(q: string, { query, now }: PageRequest) {
   const named = readNamed(q);
   const asked = ACTOR_TYPES.find((type) => type === query.get("type"));

@@ -19,24 +19,24 @@ export function searchPage({ sql }: PagesDeps): Page {
   return {
     path: "/search",
     async show({ query, context }) {
-      return goTo(context, `/ops${await placeOf(sql, textOf(query, "q"))}`);
+      return goTo(context, `/ops${await pathOf(sql, textOf(query, "q"))}`);
     },
   };
 }
 
-async function placeOf(sql: Sql, q: string): Promise<string> {
+async function pathOf(sql: Sql, q: string): Promise<string> {
   if (q === "") return "/actors";
   if (isEntityId(q)) return `/wallets/${q}`;
   if (dayOfStarId(q.toLowerCase()) !== null) return `/stars/${q.toLowerCase()}`;
   const [, payer, seconds, nanos = ""] = TRANSACTION.exec(q) ?? [];
   if (payer !== undefined) {
     const id = `${payer}@${seconds}.${nanos.padStart(9, "0")}`;
-    return starPlace(await starOfTransaction(sql, id), `No star has the transaction ${id}.`);
+    return starPath(await starOfTransaction(sql, id), `No star has the transaction ${id}.`);
   }
   const [, topic, sequence] = MESSAGE.exec(q) ?? [];
   if (topic !== undefined) {
     const star = await starOfMessage(sql, { topic, sequence: Number(sequence) });
-    return starPlace(star, `Message ${sequence} of topic ${topic} is no published star's.`);
+    return starPath(star, `Message ${sequence} of topic ${topic} is no published star's.`);
   }
   if (parseActorName(q) !== undefined) return `/actors/${q}`;
   const event = (await findEvents(sql, [q])).get(q);
@@ -44,7 +44,7 @@ async function placeOf(sql: Sql, q: string): Promise<string> {
   return `/actors?${new URLSearchParams({ type: "event-day", q })}`;
 }
 
-function starPlace(star: string | null, missing: string): string {
+function starPath(star: string | null, missing: string): string {
   if (star === null) throw new TerminalError("NOT_FOUND", missing);
   return `/stars/${star}`;
 }

@@ -6,7 +6,6 @@ import { deadline, service } from "./service.ts";
 import { signIn } from "./sign-in.ts";
 import { nameOf, wakeStars } from "./stars.ts";
 
-/** What every page does: its time, its counters, its stars. */
 if ("error" in document.body.dataset) {
   // An error page has nothing that changes; reading it again would fail again.
   keepTime(

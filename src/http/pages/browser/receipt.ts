@@ -13,7 +13,6 @@ if (journey !== null) void follow(journey);
 const button = document.querySelector<HTMLButtonElement>("[data-compare]");
 if (button !== null) wakeComparison(button);
 
-/** Moves the mark from step to step as the message travels. */
 async function follow(journey: HTMLElement): Promise<void> {
   let waitMs = ASK_EVERY_MS.first;
   while (journey.dataset.state !== "published") {
@@ -55,7 +54,6 @@ function show(journey: HTMLElement, publication: Publication): void {
 
 const UNREADABLE = "What the mirror node answered cannot be read. Try again.";
 
-/** The button that lets this browser check for itself. */
 function wakeComparison(button: HTMLButtonElement): void {
   const outcome = document.querySelector("[data-outcome]");
   button.disabled = false;
