@@ -27,7 +27,6 @@ create table publish_attempt (
   -- Removed when the attempt is closed.
   signed_bytes bytea,
   valid_until_ns bigint,
-  signed_at epoch_ms,
   -- `sends` is counted before each sending, `refusals` after each answer that a node did not
   -- take it: while they are equal, no node has the bytes.
   sends integer not null default 0,

@@ -97,7 +97,7 @@ export function shareSteps(sql: Sql, holder: string): SharedSteps {
           returning outbox.star_id
         )
         update publish_attempt set signed_bytes = decode(given.bytes, 'base64'),
-          valid_until_ns = given.valid_until, signed_at = now_ms()
+          valid_until_ns = given.valid_until
         from mine join given using (star_id)
         where publish_attempt.star_id = mine.star_id
           and publish_attempt.transaction_id = given.transaction_id and closed_at is null
