@@ -382,9 +382,8 @@ function giveUp(given: readonly never[], journal: Journal): readonly object[] {
 
 function beginReading([topicId]: readonly never[], { tables }: Journal): readonly object[] {
   const id = topicId as unknown as string;
-  if (tables.readings.has(id)) return [];
-  tables.readings.set(id, { sequenceNumber: 0, runningHash: null });
-  return [{ topic_id: id }];
+  if (!tables.readings.has(id)) tables.readings.set(id, { sequenceNumber: 0, runningHash: null });
+  return [];
 }
 
 function findReading([topicId]: readonly never[], { tables }: Journal): readonly object[] {
