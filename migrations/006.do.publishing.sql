@@ -80,7 +80,7 @@ create trigger outbox_published_stands before update on outbox
 -- `stars` is a JSON array (see src/publishing/shared-steps.ts). Returns no row for a star that is
 -- not the holder's, not pending, or has an open id.
 create function reserve_transactions(stars json, holder text)
-returns table (star_id uuid, attempt integer, valid_start_ns bigint, transaction_id text)
+returns table (star_id uuid, valid_start_ns bigint, transaction_id text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -114,13 +114,13 @@ begin
     from json_to_recordset(stars) as given (star_id uuid, topic_id text)
     where star_id = any (mine)
     on conflict do nothing
-    returning star_id, attempt, topic_id, valid_start_ns, transaction_id
+    returning star_id, topic_id, valid_start_ns, transaction_id
   ), kept as (
     update outbox set state = 'reserved', topic_id = reserved.topic_id,
       transaction_id = reserved.transaction_id
     from reserved where outbox.star_id = reserved.star_id
   )
-  select star_id, attempt, valid_start_ns, transaction_id from reserved;
+  select star_id, valid_start_ns, transaction_id from reserved;
 end
 $$;
 

@@ -145,7 +145,6 @@ function starOf(
     message,
     tries,
     traceparent: null,
-    number: open?.attempt ?? null,
     topicId: open?.topicId ?? null,
     transactionId: open?.transactionId ?? null,
     validStart: open === undefined ? null : String(open.validStart),
@@ -251,7 +250,7 @@ function reserveOne(
   });
   tables.keepOutbox({ ...row, state: "reserved", topicId, transactionId });
   const ids = { star_id: starId, transaction_id: transactionId };
-  return [{ ...ids, attempt, valid_start: String(validStart) }];
+  return [{ ...ids, valid_start: String(validStart) }];
 }
 
 function isHeld(row: OutboxRow, holder: string | undefined, now: number): boolean {
