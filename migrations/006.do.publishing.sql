@@ -9,7 +9,6 @@
 create table topic_reading (
   topic_id text primary key check (topic_id ~ '^0\.0\.[1-9][0-9]{0,11}$'),
   sequence_number bigint not null check (sequence_number >= 0),
-  begun_at epoch_ms not null,
   -- The hash that the next message's hash follows from; null while no message was read.
   running_hash text
 );

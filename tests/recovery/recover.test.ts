@@ -112,8 +112,8 @@ test("a star whose message was read back and contradicted by its receipt gets th
         running_hash = null, published_at = null
       from contradicted where outbox.star_id = contradicted.star_id
     ), reading as (
-      insert into topic_reading (topic_id, sequence_number, begun_at)
-      select topic_id, sequence_number, now_ms() from contradicted
+      insert into topic_reading (topic_id, sequence_number)
+      select topic_id, sequence_number from contradicted
     ), finding as (
       insert into publishing_finding (kind, topic_id, sequence_number, star_id, detail)
       select 'contradiction', topic_id, sequence_number, star_id, 'a test' from contradicted
