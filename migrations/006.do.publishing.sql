@@ -502,7 +502,6 @@ create table journal_epoch (
   number bigint not null unique generated always as identity,
   at epoch_ms not null default now_ms()
 );
-create index journal_epoch_age on journal_epoch (at);
 
 -- The database in which the workers know the topics. It goes with every copy of the journal, so a
 -- process that finds another identity works on a copy.
