@@ -9,7 +9,6 @@
 create table topic_reading (
   topic_id text primary key check (topic_id ~ '^0\.0\.[1-9][0-9]{0,11}$'),
   sequence_number bigint not null check (sequence_number >= 0),
-  begun_at epoch_ms not null,
   -- The hash that the next message's hash follows from; null while no message was read.
   running_hash text
 );
@@ -27,7 +26,6 @@ create table publish_attempt (
   -- Removed when the attempt is closed.
   signed_bytes bytea,
   valid_until_ns bigint,
-  signed_at epoch_ms,
   -- `sends` is counted before each sending, `refusals` after each answer that a node did not
   -- take it: while they are equal, no node has the bytes.
   sends integer not null default 0,
@@ -81,7 +79,7 @@ create trigger outbox_published_stands before update on outbox
 -- `stars` is a JSON array (see src/publishing/shared-steps.ts). Returns no row for a star that is
 -- not the holder's, not pending, or has an open id.
 create function reserve_transactions(stars json, holder text)
-returns table (star_id uuid, attempt integer, valid_start_ns bigint, transaction_id text)
+returns table (star_id uuid, valid_start_ns bigint, transaction_id text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -115,13 +113,13 @@ begin
     from json_to_recordset(stars) as given (star_id uuid, topic_id text)
     where star_id = any (mine)
     on conflict do nothing
-    returning star_id, attempt, topic_id, valid_start_ns, transaction_id
+    returning star_id, topic_id, valid_start_ns, transaction_id
   ), kept as (
     update outbox set state = 'reserved', topic_id = reserved.topic_id,
       transaction_id = reserved.transaction_id
     from reserved where outbox.star_id = reserved.star_id
   )
-  select star_id, attempt, valid_start_ns, transaction_id from reserved;
+  select star_id, valid_start_ns, transaction_id from reserved;
 end
 $$;
 
@@ -504,7 +502,6 @@ create table journal_epoch (
   number bigint not null unique generated always as identity,
   at epoch_ms not null default now_ms()
 );
-create index journal_epoch_age on journal_epoch (at);
 
 -- The database in which the workers know the topics. It goes with every copy of the journal, so a
 -- process that finds another identity works on a copy.

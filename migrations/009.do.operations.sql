@@ -34,7 +34,6 @@ create table operator_session (
   used_at epoch_ms not null,
   expires_at epoch_ms not null
 );
-create index operator_session_expiry on operator_session (expires_at);
 
 -- Sign-in links that have not been used: each opens one session of `environment`.
 create table operator_link (
@@ -82,7 +81,6 @@ create table service_process (
   -- What the process sees: live actors, memory, Redis, mirror node.
   report jsonb not null default '{}'
 );
-create index service_process_seen on service_process (seen_at);
 
 -- What happened in each minute, summed over all processes. `name` is one of a fixed list (see
 -- src/upkeep/report-process.ts), and older rows are dropped, so the table stays small.

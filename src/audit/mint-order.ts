@@ -6,7 +6,7 @@ import { endsInWords, lossesOf, singleEnds } from "../journal/mint-end.ts";
 import type { Reading } from "./counters.ts";
 import { type EventAccounts, releaseFromMint } from "./event-accounts.ts";
 import { countExportedStar, type ReadSoFar } from "./judge-star.ts";
-import { heldAtAll, heldBetween, heldThroughout, type Ownerships } from "./ownership.ts";
+import { heldBetween, heldOne, type Ownerships } from "./ownership.ts";
 import { LAG_MS, LEAD_MS } from "./rebuild-weights.ts";
 import { elsewhere, type Mismatch } from "./report.ts";
 
@@ -107,13 +107,13 @@ export function judgeRelease(
   if (ownerships === null || ownerships[collection].isPartial) return [];
   const wrong: Mismatch[] = [];
   const lookedAt = { from: read - LAG_MS, to: Math.min(at, read + ANSWER_MS) + LEAD_MS };
-  if (heldThroughout(ownerships[collection], release, lookedAt)) {
+  if (heldOne(ownerships[collection], release, lookedAt).always) {
     const found = `${collection} ${serial} released`;
     wrong.push(removal(release, { expected: `${wallet} holds it`, found }));
   }
   // A deleted collection names its last holders on.
   const isNamed = owner !== null && !release.deleted;
-  if (isNamed && !heldAtAll(ownerships[collection], { wallet: owner, serial }, lookedAt)) {
+  if (isNamed && !heldOne(ownerships[collection], { wallet: owner, serial }, lookedAt).ever) {
     const expected = `its holder of ${readAt}`;
     wrong.push(removal(release, { expected, found: `${collection} ${serial} of ${owner}` }));
   }

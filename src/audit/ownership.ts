@@ -128,24 +128,17 @@ export function heldBetween(
   return { always: always.sort(rising), ever: [...ever].sort(rising) };
 }
 
-/** Whether it held one serial throughout, both ends included: asked of each of thousands that a wallet sold. */
-export function heldThroughout(
+/** The same of one serial, without a look at the others: asked of each of thousands that a wallet sold. */
+export function heldOne(
   { tenures }: Ownership,
   { wallet, serial }: { readonly wallet: string; readonly serial: number },
   { from, to }: { readonly from: number; readonly to: number },
-): boolean {
-  const held = tenures.get(wallet) ?? [];
-  return held.some((each) => each.serial === serial && each.from <= from && each.to > to);
-}
-
-/** Whether it held one serial at some instant of it. */
-export function heldAtAll(
-  { tenures }: Ownership,
-  { wallet, serial }: { readonly wallet: string; readonly serial: number },
-  { from, to }: { readonly from: number; readonly to: number },
-): boolean {
-  const held = tenures.get(wallet) ?? [];
-  return held.some((each) => each.serial === serial && each.from <= to && each.to > from);
+): Readonly<Record<keyof HeldSerials, boolean>> {
+  const held = (tenures.get(wallet) ?? []).filter((each) => each.serial === serial);
+  return {
+    always: held.some((each) => each.from <= from && each.to > to),
+    ever: held.some((each) => each.from <= to && each.to > from),
+  };
 }
 
 /** What a wallet held at one instant, ascending. */

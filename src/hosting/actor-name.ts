@@ -31,7 +31,6 @@ export function parseActorName(text: string): ActorName | undefined {
   return undefined;
 }
 
-/** The name as text. */
 export function formatActorName(name: ActorName): string {
   if (name.type === "forever-mint") return `forever-mint/${name.event}`;
   return `${name.type}/${name.type === "wallet-day" ? name.wallet : name.event}/${name.day}`;

@@ -134,12 +134,12 @@ async function receipt(session: Session, transactionId: string): Promise<Receipt
     .setTransactionId(sdkTransactionId(sdk, parseTransactionId(transactionId)))
     .setNodeAccountIds([sdk.AccountId.fromString(node)])
     .setValidateStatus(false);
-  const { answer, status: refused, why } = await askNode(session, node, query);
-  if (answer === undefined) return { kind: "unknown", why: refused ?? why };
+  const { answer } = await askNode(session, node, query);
+  if (answer === undefined) return { kind: "unknown" };
   const status = String(answer.status);
   const refusal = refusalOf(status);
   // That of a copy: it does not say what became of the first one.
-  if (refusal === "duplicate") return { kind: "unknown", why: status };
+  if (refusal === "duplicate") return { kind: "unknown" };
   if (status !== "SUCCESS") return { kind: "failed", status, refusal };
   const { topicSequenceNumber: sequence, topicRunningHash: hash } = answer;
   const isMessage = sequence !== null && !sequence.isZero();

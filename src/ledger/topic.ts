@@ -75,7 +75,7 @@ export type ReceiptOutcome =
   /** It reached consensus and had no effect. */
   | { readonly kind: "failed"; readonly status: string; readonly refusal: Refusal }
   /** No receipt yet, or none any more, or only that of a copy, or no answer. */
-  | { readonly kind: "unknown"; readonly why: string };
+  | { readonly kind: "unknown" };
 
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   DUPLICATE_TRANSACTION: "duplicate",

@@ -34,7 +34,6 @@ export async function reserveId(
   const row = only(await steps.reserve({ starId, ...by }), starId);
   return {
     starId,
-    number: row.attempt,
     topicId: by.topicId,
     transactionId: row.transaction_id,
     validStart: BigInt(row.valid_start),

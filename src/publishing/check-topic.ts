@@ -50,7 +50,6 @@ export async function checkTopic(
  *
  * @param run how each is asked for; a start may wait for it
  * @throws ConfigurationError where stars of the other kind are on it
- * @throws RetryableError when Postgres is out of reach
  */
 export async function refuseSwapped(
   sql: Sql,

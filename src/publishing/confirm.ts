@@ -35,16 +35,11 @@ export interface Reading {
   readonly awaited: boolean;
 }
 
-/**
- * Begins to read a topic, from its first message. Until then nothing can be sent to it.
- *
- * @returns false when the reading had started before
- */
-export async function beginReading(sql: Sql, topicId: string): Promise<boolean> {
-  const rows = await runStatement(sql`
-    insert into topic_reading (topic_id, sequence_number, begun_at)
-    values (${topicId}, 0, now_ms()) on conflict do nothing returning topic_id`);
-  return rows.length > 0;
+/** Begins to read a topic, from its first message. Until then nothing can be sent to it. */
+export async function beginReading(sql: Sql, topicId: string): Promise<void> {
+  await runStatement(sql`
+    insert into topic_reading (topic_id, sequence_number)
+    values (${topicId}, 0) on conflict do nothing`);
 }
 
 /** The topics whose reading has started, those of earlier settings too. */

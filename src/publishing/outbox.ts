@@ -71,7 +71,7 @@ export async function leaseStars(
       from due where outbox.star_id = due.star_id
       returning outbox.star_id, outbox.topic, outbox.message, outbox.tries, outbox.traceparent
     )
-    select leased.star_id as "starId", topic, message, tries, traceparent, attempt.attempt as number,
+    select leased.star_id as "starId", topic, message, tries, traceparent,
       attempt.topic_id as "topicId", transaction_id as "transactionId",
       valid_start_ns::text as "validStart", valid_until_ns::text as "validUntil",
       signed_bytes as bytes, sends, refusals, receipt_status as status,
@@ -136,9 +136,9 @@ export async function pendingPublications(sql: Sql): Promise<PendingPublications
 
 interface StarRow
   extends Omit<LeasedStar, "attempt">,
-    Pick<Attempt, "topicId" | "transactionId" | "sends" | "refusals" | "absenceRounds"> {
+    Pick<Attempt, "topicId" | "sends" | "refusals" | "absenceRounds"> {
   /** Null when the star has no open attempt; so is the rest then. */
-  readonly number: number | null;
+  readonly transactionId: string | null;
   readonly validStart: string;
   readonly validUntil: string | null;
   readonly bytes: Uint8Array | null;
@@ -148,12 +148,12 @@ interface StarRow
 
 function readStar({ starId, topic, message, tries, traceparent, ...row }: StarRow): LeasedStar {
   const star = { starId, topic, message, tries, traceparent };
-  const { number, validStart, validUntil, bytes, status, sequenceNumber, ...kept } = row;
-  if (number === null) return { ...star, attempt: null };
+  const { transactionId, validStart, validUntil, bytes, status, sequenceNumber, ...kept } = row;
+  if (transactionId === null) return { ...star, attempt: null };
   const attempt: Attempt = {
     ...kept,
     starId,
-    number,
+    transactionId,
     validStart: BigInt(validStart),
     signed: bytes && validUntil ? { bytes, validUntil: BigInt(validUntil) } : null,
     receipt: status === null ? null : { status, sequenceNumber },

@@ -66,7 +66,6 @@ const KNOW_EVERY_MS = 2_000;
  * mirror node and the ledger may go and come back at any time, without an operator.
  *
  * @throws ConfigurationError when the mirror node says that a topic is not fit for stars
- * @throws RetryableError when Postgres is out of reach
  */
 export async function startPublisher(parts: PublisherParts) {
   const { sql, witness, topics, log } = parts;

@@ -89,7 +89,6 @@ export function createReadiness(parts: {
      * mirror node is away, a topic that an earlier process found fit is used; any other waits.
      *
      * @throws ConfigurationError when a topic is not fit for stars; it is used no more
-     * @throws RetryableError when Postgres is out of reach
      */
     async check(): Promise<void> {
       if (topics.event === topics.asset) {

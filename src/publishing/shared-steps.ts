@@ -51,7 +51,6 @@ interface Row {
   readonly star_id: string;
 }
 interface ReservedRow extends Row {
-  readonly attempt: number;
   readonly valid_start: string;
   readonly transaction_id: string;
 }
@@ -74,7 +73,7 @@ export function shareSteps(sql: Sql, holder: string): SharedSteps {
         not_before: String(notBefore),
       }));
       return sql<ReservedRow[]>`
-        select star_id, attempt, valid_start_ns::text as valid_start, transaction_id
+        select star_id, valid_start_ns::text as valid_start, transaction_id
         from reserve_transactions(${JSON.stringify(rows)}::text::json, ${holder})`;
     }),
     storeSigned: shared((given) => {
@@ -97,7 +96,7 @@ export function shareSteps(sql: Sql, holder: string): SharedSteps {
           returning outbox.star_id
         )
         update publish_attempt set signed_bytes = decode(given.bytes, 'base64'),
-          valid_until_ns = given.valid_until, signed_at = now_ms()
+          valid_until_ns = given.valid_until
         from mine join given using (star_id)
         where publish_attempt.star_id = mine.star_id
           and publish_attempt.transaction_id = given.transaction_id and closed_at is null
@@ -208,8 +207,6 @@ function shared<Given extends { readonly starId: string } | OfAttempt, Found ext
 /** An open transaction id of a star, and what is known of its fate. */
 export interface Attempt {
   readonly starId: string;
-  /** From 1, per star. */
-  readonly number: number;
   readonly topicId: string;
   /** `0.0.n@s.nnnnnnnnn` */
   readonly transactionId: string;

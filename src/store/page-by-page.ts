@@ -1,4 +1,3 @@
-/** Pages of rows, to be read one after the other. */
 export type Pages<Row> = AsyncGenerator<readonly Row[], void, undefined>;
 
 /**

@@ -79,7 +79,7 @@ export function openPostgres(url: string, options: PoolOptions = {}): Sql {
   return mendStatements(pool);
 }
 
-/** Runs something with a pool, and ends the pool also where it throws. @throws what `work` throws */
+/** Runs something with a pool, and ends the pool also where it throws. */
 export async function withPostgres<T>(
   url: string,
   options: PoolOptions,
@@ -175,8 +175,6 @@ const FIRST_WITHIN_MS = 10_000;
 /**
  * The same for what a start or a check asks of a server before anything depends on it: the first
  * statement of a connection takes as long as connecting does, and neither has anybody waiting.
- *
- * @throws as `runStatement`
  */
 export function runFirst<T>(query: PromiseLike<T>): Promise<T> {
   return runStatement(query, FIRST_WITHIN_MS);
@@ -188,8 +186,6 @@ const LONG_WITHIN_MS = 60_000;
  * The same for a statement with much to read or write and no voter waiting: pages of a
  * recovery or of a history, a directory of 100,000 records, a loss of as many messages. A busy
  * server may take its time; the pool given needs a statement_timeout as long.
- *
- * @throws as `runStatement`
  */
 export function runLong<T>(query: PromiseLike<T>): Promise<T> {
   return runStatement(query, LONG_WITHIN_MS);

@@ -8,9 +8,9 @@ type Values = readonly MetricValueWithName<string>[];
 
 /**
  * What the metrics of this process counted since it was last written. The names are a fixed list:
- * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above),
- * `published` (its total: seconds from star to ledger) and `publishing failed`. Each role counts its
- * own, for in one process they may share their metrics.
+ * `accepted <type>`, `refused <code>`, `limited <limit>`, `failed` (replies of 500 and above)
+ * and `published` (its total: seconds from star to ledger). Each role counts its own, for in one
+ * process they may share their metrics.
  *
  * @returns a look; what it counted is counted the next time too, until its `written` is called
  */
@@ -47,12 +47,11 @@ async function readWeb(metrics: Metrics): Promise<Reading[]> {
   ];
 }
 
-async function readWorker({ publishLag, publishingFailures }: Metrics): Promise<Reading[]> {
-  const failures = sum((await publishingFailures.get()).values);
-  return [
-    histogram("published", (await publishLag.get()).values),
-    { name: "publishing failed", count: failures },
-  ];
+async function readWorker({ publishLag }: Metrics): Promise<Reading[]> {
+  const { values } = await publishLag.get();
+  const of = (suffix: string): number =>
+    sum(values.filter(({ metricName = "" }) => metricName.endsWith(suffix)));
+  return [{ name: "published", count: of("_count"), total: of("_sum") }];
 }
 
 /** One reading for each value of a label; several series of one value are one. */
@@ -63,12 +62,6 @@ function labelled(prefix: string, label: string, values: Values): Reading[] {
     counts.set(name, (counts.get(name) ?? 0) + value);
   }
   return [...counts].map(([name, count]) => ({ name, count }));
-}
-
-function histogram(name: string, values: Values): Reading {
-  const of = (suffix: string): number =>
-    sum(values.filter(({ metricName = "" }) => metricName.endsWith(suffix)));
-  return { name, count: of("_count"), total: of("_sum") };
 }
 
 function sum(values: Values): number {

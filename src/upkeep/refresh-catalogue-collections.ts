@@ -10,15 +10,6 @@ export interface CollectionRefreshDeps {
   readonly signal: AbortSignal;
 }
 
-export interface RefreshReport {
-  /** Records whose reading was good. */
-  readonly refreshed: number;
-  /** Records left as they were, because theirs was not. */
-  readonly kept: number;
-  /** False when the source failed so that the round ended early. */
-  readonly isComplete: boolean;
-}
-
 /** Then the mirror node is away, and the rest would fail as well. */
 const FAILURES_IN_A_ROW_MAX = 3;
 /** Most records of a round: an hour of pages, at worst. */
@@ -33,31 +24,29 @@ const PAGE_DEADLINE_MS = 10_000;
  * A reading counts when the ledger has such a collection, all pages of its NFTs were read, and
  * they are as many as its supply says: what is minted or burnt meanwhile lies between the supply
  * before and after.
+ *
+ * @returns false when the source failed so that the round ended early
  */
-export async function refreshCollections(deps: CollectionRefreshDeps): Promise<RefreshReport> {
+export async function refreshCollections(deps: CollectionRefreshDeps): Promise<boolean> {
   const { sql, log, signal } = deps;
   const ids = await runStatement(sql<{ id: string }[]>`
     select id from collection where approved_at is not null order by number limit ${COLLECTIONS_MAX}`);
-  let [refreshed, kept, failures] = [0, 0, 0];
+  let [asked, failures] = [0, 0];
   for (const { id } of ids) {
     if (signal.aborted || failures >= FAILURES_IN_A_ROW_MAX) break;
+    asked += 1;
     try {
       const reading = await readCollection(deps, id);
       failures = 0;
       if (typeof reading === "string") {
-        kept += 1;
         log.warn({ collection: id, reason: reading }, "a collection's reading is inconsistent");
-      } else {
-        await store(sql, id, reading);
-        refreshed += 1;
-      }
+      } else await store(sql, id, reading);
     } catch (error) {
-      kept += 1;
       failures = isOfCollection(error) ? 0 : failures + 1;
       if (!signal.aborted) log.warn({ err: error, collection: id }, "a collection was not read");
     }
   }
-  return { refreshed, kept, isComplete: refreshed + kept === ids.length && failures === 0 };
+  return asked === ids.length && failures === 0;
 }
 
 /** The mirror node answers, and only this collection cannot be read. */

@@ -2,7 +2,6 @@ import { Agent, request } from "undici";
 import { z } from "zod";
 import type { Logger } from "../log.ts";
 import { runStatement, type Sql } from "../store/postgres.ts";
-import type { RefreshReport } from "./refresh-catalogue-collections.ts";
 
 /** Then the source is away, and the rest would fail as well. */
 const FAILURES_IN_A_ROW_MAX = 3;
@@ -12,32 +11,31 @@ const TOKENS_MAX = 100_000;
 /**
  * Reads `price` and `marketCap` of every approved token, batch by batch. What the source does not
  * know, or says in a way that makes no sense, stays as it is.
+ *
+ * @returns false when the source failed so that the round ended early
  */
 export async function refreshPrices(deps: {
   readonly sql: Sql;
   readonly source: PriceSource;
   readonly log: Logger;
   readonly signal: AbortSignal;
-}): Promise<RefreshReport> {
+}): Promise<boolean> {
   const { sql, source, log, signal } = deps;
   const tokens = await runStatement(sql<{ id: string }[]>`
     select id from token where approved_at is not null order by number limit ${TOKENS_MAX}`);
-  let [refreshed, asked, failures] = [0, 0, 0];
+  let [asked, failures] = [0, 0];
   while (asked < tokens.length && failures < FAILURES_IN_A_ROW_MAX && !signal.aborted) {
     const batch = tokens.slice(asked, asked + IDS_PER_REQUEST_MAX).map(({ id }) => id);
     asked += batch.length;
     try {
-      const readings = await source.read(batch, signal);
-      await store(sql, readings);
-      refreshed += readings.length;
+      await store(sql, await source.read(batch, signal));
       failures = 0;
     } catch (error) {
       failures += 1;
       if (!signal.aborted) log.warn({ err: error }, "prices were not read");
     }
   }
-  const isComplete = asked >= tokens.length && failures === 0;
-  return { refreshed, kept: tokens.length - refreshed, isComplete };
+  return asked >= tokens.length && failures === 0;
 }
 
 /** Sorted by key, so that two workers wait for each other and do not deadlock; an equal price writes nothing. */

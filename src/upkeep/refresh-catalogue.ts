@@ -1,9 +1,5 @@
 import { every, type Service } from "../service.ts";
-import {
-  type CollectionRefreshDeps,
-  type RefreshReport,
-  refreshCollections,
-} from "./refresh-catalogue-collections.ts";
+import { type CollectionRefreshDeps, refreshCollections } from "./refresh-catalogue-collections.ts";
 import { priceSource, refreshPrices } from "./refresh-catalogue-prices.ts";
 
 /** Prices move all the time; a minute is what free sources allow. */
@@ -40,12 +36,12 @@ export function startCatalogueRefresh(
   const onFailure = (error: unknown): void => {
     if (!signal.aborted) log.warn({ err: error }, "the catalogue was not refreshed");
   };
-  const keepUp = (everyMs: number, refresh: () => Promise<RefreshReport>): Service => {
+  const keepUp = (everyMs: number, refresh: () => Promise<boolean>): Service => {
     let slowdown = 1;
     const round = async (): Promise<void> => {
       // Until it says otherwise, for it may throw.
       slowdown = Math.min(slowdown * 2, SLOWDOWN_MAX);
-      if ((await refresh()).isComplete) slowdown = 1;
+      if (await refresh()) slowdown = 1;
     };
     const pauseMs = () => everyMs * slowdown * (1 + JITTER_SHARE * (2 * random() - 1));
     return repeat(pauseMs, round, { onFailure, firstAfterMs: random() * FIRST_WITHIN_MS });

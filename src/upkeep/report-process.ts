@@ -78,8 +78,9 @@ export function startProcessReport(deps: ReportDeps): Service & { webProcesses()
     const seen = await look(deps, troubles);
     const report = { ...seen, ...troubles.standing() };
     const counted = await readDeltas();
-    const deltas = [...counted.deltas, ...probes(report)];
-    if (deps.role === "web") deltas.push(...(await sampleQueue(sql)));
+    const deltas = [...counted.deltas];
+    if (report.mirrorMs !== null) deltas.push({ name: "mirror", count: 1, total: report.mirrorMs });
+    if (deps.role === "web") deltas.push(await sampleQueue(sql));
     const now = clock.now();
     await writeReport(sql, self, { now, report, deltas });
     counted.written();
@@ -148,12 +149,7 @@ async function timed(work: () => PromiseLike<unknown>): Promise<number | null> {
   }
 }
 
-function probes({ mirrorMs }: ProcessReport): MetricDelta[] {
-  if (mirrorMs === null) return [{ name: "mirror failed", count: 1 }];
-  return [{ name: "mirror", count: 1, total: mirrorMs, peak: mirrorMs }];
-}
-
-async function sampleQueue(sql: Sql): Promise<MetricDelta[]> {
+async function sampleQueue(sql: Sql): Promise<MetricDelta> {
   const { pending } = await pendingPublications(sql);
-  return [{ name: "pending", count: 1, total: pending, peak: pending }];
+  return { name: "pending", count: 1, peak: pending };
 }

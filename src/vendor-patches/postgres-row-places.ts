@@ -1,6 +1,5 @@
 /** A statement of postgres.js, as far as this changes it. */
 interface Statement {
-  /** Called with the rows. */
   resolve: (rows: unknown[]) => void;
 }
 

@@ -7,7 +7,7 @@ import { test } from "uvu";
 import {
   heldAt,
   heldBetween,
-  heldThroughout,
+  heldOne,
   OwnershipBuilder,
   tenuresOf,
 } from "../../src/audit/ownership.ts";
@@ -130,7 +130,7 @@ test("what a wallet held throughout a time, and at some instant of it", () => {
   assert.deepEqual(around, { always: [1], ever: [1, 7] });
   assert.deepEqual(heldAt(builder, BOB, 20_000), []);
   const throughout = (serial: number, from: number) =>
-    heldThroughout(builder, { wallet: ALICE, serial }, { from, to: 21_000 });
+    heldOne(builder, { wallet: ALICE, serial }, { from, to: 21_000 }).always;
   assert.deepEqual(
     [throughout(1, 19_000), throughout(7, 19_000), throughout(7, 20_000), throughout(8, 20_000)],
     [true, false, true, false],

@@ -125,7 +125,7 @@ async function insertMessages(sql: Sql, waiting: number): Promise<void> {
       case when place > ${waiting} then 'published' when place % 2 = 0 then 'sent' else 'pending' end,
       '0.0.5', '0.0.2@1.000000001', place, '1.000000001', 'x', 3, 'BUSY'
     from (select id, at, row_number() over (order by id desc) as place from star) as placed`;
-  await sql`insert into topic_reading (topic_id, sequence_number, begun_at) values ('0.0.5', 1, 0)`;
+  await sql`insert into topic_reading (topic_id, sequence_number) values ('0.0.5', 1)`;
   await sql`
     insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at, sends,
       sent_at, receipt_status, closed_at, outcome)

@@ -1,8 +1,9 @@
 /** What `starboard` says before a command begins: help, version, and one line of what is wrong. */
 import * as assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { test } from "uvu";
 import { temporaryFolder } from "../support/folder.ts";
 import { starboard } from "../support/starboard.ts";
@@ -108,8 +109,19 @@ test("a demo goes on to another item after a repeat, and ends where no star is a
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const wallet = ["--wallet", "0.0.1001", "--key", "11".repeat(32)];
-  const { status, stderr } = await run("demo", "--url", `http://127.0.0.1:${port}`, ...wallet);
+  const wallet = { id: "0.0.1001", type: "ecdsa", key: "11".repeat(32) };
+  const ids = {
+    collectionA: "0.0.2",
+    collectionB: "0.0.3",
+    eventTopic: "0.0.4",
+    assetTopic: "0.0.5",
+  };
+  const folder = temporaryFolder("started-");
+  mkdirSync(join(folder, ".starboard"));
+  const ledger = JSON.stringify({ operator: wallet, ...ids, wallets: [wallet] });
+  writeFileSync(join(folder, ".starboard/ledger.json"), ledger);
+  const words = ["demo", "--url", `http://127.0.0.1:${port}`];
+  const { status, stderr } = await starboard(words, {}, folder);
   server.close();
   assert.equal(status, 1);
   assert.match(stderr, /the last answer was token\/0\.0\.700002: JOURNAL_BEHIND\n$/);

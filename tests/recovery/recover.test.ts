@@ -112,16 +112,16 @@ test("a star whose message was read back and contradicted by its receipt gets th
         running_hash = null, published_at = null
       from contradicted where outbox.star_id = contradicted.star_id
     ), reading as (
-      insert into topic_reading (topic_id, sequence_number, begun_at)
-      select topic_id, sequence_number, now_ms() from contradicted
+      insert into topic_reading (topic_id, sequence_number)
+      select topic_id, sequence_number from contradicted
     ), finding as (
       insert into publishing_finding (kind, topic_id, sequence_number, star_id, detail)
       select 'contradiction', topic_id, sequence_number, star_id, 'a test' from contradicted
     )
     insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at, signed_bytes,
-      valid_until_ns, signed_at, sends, sent_at, receipt_status)
+      valid_until_ns, sends, sent_at, receipt_status)
     select star_id, 1, topic_id, split_part(transaction_id, '@', 1),
-      replace(split_part(transaction_id, '@', 2), '.', '')::bigint, 0, ''::bytea, 0, 0, 1, 0,
+      replace(split_part(transaction_id, '@', 2), '.', '')::bigint, 0, ''::bytea, 0, 1, 0,
       'DUPLICATE_TRANSACTION'
     from contradicted
     returning star_id as id`;

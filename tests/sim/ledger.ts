@@ -363,4 +363,4 @@ function nanosecondsOf(ms: number): bigint {
   return BigInt(Math.floor(ms * 1_000)) * 1_000n;
 }
 
-const NO_RECEIPT = { kind: "unknown", why: "RECEIPT_NOT_FOUND" } as const;
+const NO_RECEIPT = { kind: "unknown" } as const;

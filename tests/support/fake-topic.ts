@@ -248,10 +248,10 @@ export class FakeLedger {
   #receipt(transactionId: string): ReceiptOutcome {
     const effect = this.effects.find((each) => each.transactionId === transactionId);
     const isKept = effect !== undefined && this.now - effect.at < RECEIPTS_KEPT;
-    if (!isKept || this.receiptsAway) return { kind: "unknown", why: "RECEIPT_NOT_FOUND" };
+    if (!isKept || this.receiptsAway) return { kind: "unknown" };
     const { status, sequenceNumber, entityId } = effect;
     const refusal = refusalOf(status);
-    if (refusal === "duplicate") return { kind: "unknown", why: status };
+    if (refusal === "duplicate") return { kind: "unknown" };
     if (status !== "SUCCESS") return { kind: "failed", status, refusal };
     const message = this.messages.find(
       (row) => row.topicId === entityId && row.sequenceNumber === sequenceNumber,

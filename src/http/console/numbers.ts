@@ -95,10 +95,8 @@ function readingOf(
   { of, take }: Pick<(typeof SERIES)[number], "of" | "take">,
   known: readonly MinuteDelta[],
 ): number | null {
-  // A count has parts, named by a second word; a second word of a measured value is another value (`mirror failed`).
-  const mine = known.filter(
-    ({ name }) => name === of || (take === "count" && name.startsWith(`${of} `)),
-  );
+  // A count may have parts, named by a second word.
+  const mine = known.filter(({ name }) => name === of || name.startsWith(`${of} `));
   const count = mine.reduce((sum, delta) => sum + delta.count, 0);
   if (take === "count") return count;
   if (count === 0) return null;

@@ -9,7 +9,6 @@ const READ = { deadlineMs: 5_000 } as const;
 /** Nodes that keep up are seconds apart. */
 const BEHIND_NS = 60_000_000_000n;
 
-/** A node by itself. */
 interface ComparedNode extends Service {
   readonly url: string;
   newestBlock(limits: ReadLimits): Promise<{ readonly to: string } | null>;

@@ -40,7 +40,7 @@ async function spoil(service: Service, { star }: Filled): Promise<void> {
   await sql`update season set name = name || ${EVIL}`;
   await sql`update api_key set name = ${EVIL}`;
   await sql`update outbox set last_error = ${EVIL}`;
-  await sql`insert into topic_reading (topic_id, sequence_number, begun_at) values ('0.0.5005', 1, 0)`;
+  await sql`insert into topic_reading (topic_id, sequence_number) values ('0.0.5005', 1)`;
   await sql`insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at,
       sends, sent_at, receipt_status)
     values (${star}, 1, '0.0.5005', '0.0.2', 1, 0, 1, 1, ${EVIL})`;

@@ -218,7 +218,7 @@ test("one search box finds a wallet, a star, a transaction, a message, an actor 
 }) => {
   const star = stars["one event/meetup"];
   const id = "0.0.4711@1700000000.000000042";
-  await service.sql`insert into topic_reading (topic_id, sequence_number, begun_at) values ('0.0.4712', 0, 0)
+  await service.sql`insert into topic_reading (topic_id, sequence_number) values ('0.0.4712', 0)
     on conflict do nothing`;
   await service.sql`insert into publish_attempt (star_id, attempt, topic_id, payer, valid_start_ns, reserved_at)
     values (${star ?? ""}, 90, '0.0.4712', '0.0.4711', 1700000000000000042, 0)`;

@@ -140,6 +140,8 @@ test("a valid duration outside 15 to 180 seconds is INVALID_TRANSACTION_DURATION
   const start = { validStart: nanosOfMs(clock.ms) };
   assert.equal(await codeOf({ validSeconds: 14, ...start }), "INVALID_TRANSACTION_DURATION");
   assert.equal(await codeOf({ validSeconds: 181, ...start }), "INVALID_TRANSACTION_DURATION");
+  const body = { ...draft().body, transactionValidDuration: null };
+  assert.equal(await codeOf({ body, ...start }), "INVALID_TRANSACTION_DURATION");
 });
 
 test("a start in the future is INVALID_TRANSACTION_START", async () => {
@@ -173,6 +175,7 @@ test("a fee cap below the price is INSUFFICIENT_TX_FEE and names the price", asy
   // 8,000,000 tinycents at twelve cents an HBAR.
   assert.equal(cost, 666_667);
   assert.equal(await codeOf({ maxFee: 666_667 }), "OK");
+  assert.equal(await codeOf({ maxFee: -1 }), "INSUFFICIENT_TX_FEE");
 });
 
 test("writing to a topic with custom fees costs more", async () => {

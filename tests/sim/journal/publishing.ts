@@ -145,7 +145,6 @@ function starOf(
     message,
     tries,
     traceparent: null,
-    number: open?.attempt ?? null,
     topicId: open?.topicId ?? null,
     transactionId: open?.transactionId ?? null,
     validStart: open === undefined ? null : String(open.validStart),
@@ -251,7 +250,7 @@ function reserveOne(
   });
   tables.keepOutbox({ ...row, state: "reserved", topicId, transactionId });
   const ids = { star_id: starId, transaction_id: transactionId };
-  return [{ ...ids, attempt, valid_start: String(validStart) }];
+  return [{ ...ids, valid_start: String(validStart) }];
 }
 
 function isHeld(row: OutboxRow, holder: string | undefined, now: number): boolean {
@@ -382,9 +381,8 @@ function giveUp(given: readonly never[], journal: Journal): readonly object[] {
 
 function beginReading([topicId]: readonly never[], { tables }: Journal): readonly object[] {
   const id = topicId as unknown as string;
-  if (tables.readings.has(id)) return [];
-  tables.readings.set(id, { sequenceNumber: 0, runningHash: null });
-  return [{ topic_id: id }];
+  if (!tables.readings.has(id)) tables.readings.set(id, { sequenceNumber: 0, runningHash: null });
+  return [];
 }
 
 function findReading([topicId]: readonly never[], { tables }: Journal): readonly object[] {

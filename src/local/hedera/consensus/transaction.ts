@@ -26,17 +26,13 @@ export function readTransaction(bytes: Uint8Array) {
   const id = body.transactionID;
   if (id?.accountID == null) throw new LedgerRefusal("INVALID_TRANSACTION_ID");
   if (id.scheduled || id.nonce) throw new LedgerRefusal("TRANSACTION_ID_FIELD_NOT_ALLOWED");
-  const maxFee = BigInt.asIntN(64, BigInt(String(body.transactionFee ?? 0)));
-  if (maxFee < 0n) throw new LedgerRefusal("INSUFFICIENT_TX_FEE");
-  if (body.transactionValidDuration == null) {
-    throw new LedgerRefusal("INVALID_TRANSACTION_DURATION");
-  }
   return {
     payer: accountNum(id.accountID),
     validStart: instant(id.transactionValidStart),
-    validDuration: Number(body.transactionValidDuration.seconds ?? 0),
+    validDuration: Number(body.transactionValidDuration?.seconds ?? 0),
     node: body.nodeAccountID == null ? 0 : accountNum(body.nodeAccountID),
-    maxFee,
+    // The network reads a signed number: a cap below nought pays for nothing.
+    maxFee: BigInt.asIntN(64, BigInt(String(body.transactionFee ?? 0))),
     memo: checkMemo(body.memo ?? ""),
     /** SHA-384 of the signed bytes: what the network calls the transaction's hash. */
     hash: createHash("sha384").update(signedBytes).digest(),
