@@ -124,6 +124,9 @@ test("many keys are listed page by page, newest first, each once", async (contex
     Array.from({ length: 120 }, (_, n) => 120 - n),
   );
   assert.equal((await operator.get("/ops/keys?before=x")).status, 400);
+  // The place of a database that went back in time since: from the newest key on.
+  const gone = await operator.get("/ops/keys?before=01a1f8c0-0000-7000-8000-000000000000");
+  assert.match(gone.text, />Old 120</);
 });
 
 test.run();
