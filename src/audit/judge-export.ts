@@ -45,11 +45,13 @@ export async function judgeExportDay(
   const add = (found: readonly Mismatch[]): void => addMismatches(state.findings, found);
   const slots = new Map<string, { at: number; slot: number }[]>();
   const unpublished = new Map<string, readonly Mismatch[]>();
+  let topics: ExportHeader["topics"] = { event: null, asset: null };
   let excluded: readonly string[] = [];
   let isWhole = true;
   const before = state.exportChain;
   for await (const part of readExport(exports.source, day, before ?? undefined)) {
     if (part.kind === "header") {
+      topics = part.topics;
       excluded = part.excludedWallets;
       isWhole = part.final || exports.source.isLive;
       judgeChain(judge, state, { day, header: part });
@@ -59,7 +61,7 @@ export async function judgeExportDay(
       add(judgeStar(part, { day, keys: judge.keys }));
       if (isPassOutside(part, state.accounts.board.season))
         addLine(state.findings.unprovable, `passes on ${day}: ${OUTSIDE}`);
-      add(await matchMessage(judge, { state, book, unpublished }, part));
+      add(await matchMessage(judge, { state, book, topics, unpublished }, part));
       const own = slots.get(part.wallet) ?? [];
       slots.set(part.wallet, own);
       own.push({ at: Date.parse(part.at), slot: part.slot });

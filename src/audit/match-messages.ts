@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../actors/day.ts";
-import type { ExportStar } from "../journal/export-format.ts";
+import type { ExportHeader, ExportStar } from "../journal/export-format.ts";
 import type { MirrorTopicMessage } from "../ledger/mirror/schemas.ts";
 import { msOf } from "../ledger/transaction-id.ts";
 import { parseStarMessage } from "../publishing/message.ts";
@@ -19,6 +19,8 @@ const LONGEST_WINDOW_MS = 31 * DAY_MS;
 export interface Matching {
   readonly state: AuditState;
   readonly book: DayBook;
+  /** Where the export says that messages of its day go. */
+  readonly topics: ExportHeader["topics"];
   /** By the texts of stars that are said not to be published: what is wrong where there is no message. */
   readonly unpublished: Map<string, readonly Mismatch[]>;
 }
@@ -26,7 +28,7 @@ export interface Matching {
 /** The message a star is said to have, against the one on the ledger. */
 export async function matchMessage(
   judge: Judge,
-  { state, book, unpublished }: Matching,
+  { state, book, topics, unpublished }: Matching,
   star: ExportStar,
 ): Promise<readonly Mismatch[]> {
   const { state: published, topicId, sequenceNumber, consensusTimestamp } = star.publication;
@@ -34,16 +36,19 @@ export async function matchMessage(
     state.checked.pendingStars += 1;
     // It would use up NFTs and never be on the ledger, if its day were never called final.
     const isLate = Date.parse(star.at) + judge.lateMs < judge.ownedAt;
+    const on = topics[star.topic];
+    const isUnread = on !== null && state.chains.every(({ topic }) => topic !== on);
+    if (isUnread) addLine(state.findings.unprovable, notAudited(on));
     const none = { expected: "its message", found: published } as const;
     unpublished.set(
       star.message,
-      isLate ? [{ ...placeOf(star), kind: "no-message", ...none }] : [],
+      isLate && !isUnread ? [{ ...placeOf(star), kind: "no-message", ...none }] : [],
     );
     return [];
   }
   const followed = state.chains.find(({ topic }) => topic === topicId);
   if (followed === undefined) {
-    const doubt = `messages on ${topicId}: that topic is not audited`;
+    const doubt = notAudited(topicId);
     addLine(state.findings.unprovable, doubt);
     if (star.scope !== "none") totalOf(state.accounts, star.target.id).doubt ??= doubt;
     countUnread(judge, state, star);
@@ -71,6 +76,8 @@ export async function matchMessage(
     star.message === expected ? "another time, running hash or transaction id" : star.message;
   return [{ ...placeOf(star), kind: "message-differs", expected, found: differing }];
 }
+
+const notAudited = (topic: string): string => `messages on ${topic}: that topic is not audited`;
 
 /** The rankings may show a star whose message is not read: its export alone says that it was. */
 function countUnread(judge: Judge, state: AuditState, star: ExportStar): void {
@@ -101,7 +108,7 @@ export function asRead(star: ExportStar, { events }: DayBook): ExportStar {
  */
 export async function leftOver(
   judge: Judge,
-  { state, book, unpublished, isWhole }: Matching & { readonly isWhole: boolean },
+  { state, book, unpublished, isWhole }: Omit<Matching, "topics"> & { readonly isWhole: boolean },
 ): Promise<readonly Mismatch[]> {
   const found: Mismatch[] = [];
   for (const [topic, messages] of book.messages) {

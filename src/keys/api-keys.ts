@@ -54,16 +54,16 @@ export async function listKeys(sql: Sql): Promise<readonly ListedKey[]> {
 /**
  * Keys, newest first, a page of them.
  *
- * @param query.before only keys issued before the one of this id
+ * @param query.before only keys issued before the one of this id; all where there is none
  */
 export async function newestKeys(
   sql: Sql,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<readonly ListedKey[]> {
-  const isOlder = sql`(created_at, id) < (select created_at, id from api_key where id = ${before})`;
+  const place = sql`(select created_at, id from api_key where id = ${before})`;
   return runStatement(sql<ListedKey[]>`
     select ${columns(sql)} from api_key
-    where ${before === null ? sql`true` : isOlder} order by created_at desc, id desc limit ${limit}`);
+    where (created_at, id) < ${place} is not false order by created_at desc, id desc limit ${limit}`);
 }
 
 function columns(sql: Sql) {

@@ -106,11 +106,11 @@ test("markup in a name shows as text", async (context) => {
 
 test("many keys are listed page by page, newest first, each once", async (context) => {
   const { service, operator } = context;
-  // Their ids are dated by machines, of which one is ahead.
+  // Their ids are dated by machines, of which one is ahead; two each are of one instant.
   await service.sql`
     insert into api_key (id, name, prefix, hash, created_at)
     select ('0' || 1 + n % 2 || '000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Old ' || n, 'starboard_live_',
-      sha256(n::text::bytea), n from generate_series(1, 120) n`;
+      sha256(n::text::bytea), n / 2 from generate_series(1, 120) n`;
   const names: string[] = [];
   let pages = 0;
   for (let path: string | undefined = "/ops/keys"; path !== undefined; pages += 1) {
@@ -124,6 +124,9 @@ test("many keys are listed page by page, newest first, each once", async (contex
     Array.from({ length: 120 }, (_, n) => 120 - n),
   );
   assert.equal((await operator.get("/ops/keys?before=x")).status, 400);
+  // The place of a database that went back in time since: from the newest key on.
+  const gone = await operator.get("/ops/keys?before=01a1f8c0-0000-7000-8000-000000000000");
+  assert.match(gone.text, />Old 120</);
 });
 
 test.run();

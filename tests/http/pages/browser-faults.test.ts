@@ -650,7 +650,11 @@ test("two stars on their way at once: the one that fails takes no vote along", a
 });
 
 /** Presses a star whose answer waits until it is let through. */
-async function pressSlowly(place: Place & { browser: Browser }, session: string, key: string) {
+async function pressSlowly(
+  place: Place & { browser: Browser },
+  session: string,
+  { path, key }: { path: string; key: string },
+) {
   const tab = await openTab(place, { width: 360, session });
   const { page } = tab;
   let answer: () => void = () => undefined;
@@ -662,7 +666,7 @@ async function pressSlowly(place: Place & { browser: Browser }, session: string,
     await held;
     await route.fulfill({ response });
   });
-  await tab.visit("/tokens");
+  await tab.visit(path);
   await page.evaluate("AbortSignal.timeout = () => new AbortController().signal");
   await page.locator(`[data-star="${key}"]`).click();
   return { tab, answer };
@@ -684,6 +688,7 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await cast(service, session, "token/0.0.9020");
   await cast(service, session, "token/0.0.9021");
   await cast(service, session, "project/dex");
+  await cast(service, session, "project/wiki");
   await service.sql`
     insert into project (id, slug, name, category, created_at, approved_at)
     select 'newer' || n, 'newer' || n, 'Newer', 'DEFI', n, n from generate_series(1, 5) n`;
@@ -696,7 +701,8 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await unread.visit("/");
   for (const each of [guest, unread])
     await each.page.route(`${place.url}/`, (route) => route.fulfill({ status: 503 }));
-  const slow = await pressSlowly(place, other, "token/0.0.9023");
+  const slow = await pressSlowly(place, other, { path: "/tokens", key: "token/0.0.9023" });
+  const slowHome = await pressSlowly(place, third, { path: "/", key: "project/wiki" });
   const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
   const { page } = tab;
@@ -752,4 +758,10 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await counter(late, "token/0.0.9023").filter({ hasText: /^0$/ }).waitFor();
   await late.locator("[data-votes]").filter({ hasText: "5 of 5 votes left" }).waitFor();
   await slow.tab.close();
+  // So it is where others are listed in its place.
+  slowHome.answer();
+  await slowHome.tab.page.locator('[data-star="project/wiki"][aria-pressed="false"]').waitFor();
+  await counter(slowHome.tab.page, "project/wiki").filter({ hasText: /^0$/ }).waitFor();
+  await carries(slowHome.tab.page, "project/wiki").filter({ hasText: "Would carry 1:" }).waitFor();
+  await slowHome.tab.close();
 });

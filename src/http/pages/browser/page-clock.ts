@@ -13,13 +13,13 @@ export function now(): number {
  * Follows the clock of a page that was drawn just now.
  *
  * @param at its `data-now`
- * @returns its UTC day, `2026-11-20`, where that is another than the page shows
+ * @returns whether it is of another UTC day than the page shows
  */
-export function setClock(at: number): string | undefined {
+export function setClock(at: number): boolean {
   const isNewDay = nextMidnight(at) !== nextMidnight(drawnAt);
   drawnAt = at;
   drawnWhen = performance.now();
-  return isNewDay ? new Date(at).toISOString().slice(0, 10) : undefined;
+  return isNewDay;
 }
 
 /** Whether the page shows today: it may have been drawn before 00:00 UTC, and not been read since. */

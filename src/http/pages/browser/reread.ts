@@ -1,7 +1,7 @@
 import { StarboardError } from "../../../../packages/client/src/index.ts";
 import { nameLocalTimes, setClock } from "./page-clock.ts";
 import { deadline, service } from "./service.ts";
-import { isOfDay, setCounter, wasSetSince } from "./votes.ts";
+import { dayOf, setCounter, wasSetSince } from "./votes.ts";
 
 /** Elements that change in place; each has a name by which the fresh page's is found. */
 const LIVING = ["data-votes", "data-premium", "data-carries", "data-star", "data-stars"] as const;
@@ -71,7 +71,9 @@ async function readOnce(): Promise<void> {
   const { now, wallet } = fresh.body.dataset;
   // Signed in or out elsewhere: the whole page is another.
   if (wallet !== document.body.dataset.wallet) return reload();
-  const newDay = setClock(Number(now));
+  const today = new Date(Number(now)).toISOString().slice(0, 10);
+  const isNewDay = setClock(Number(now));
+  const isOver: IsOver = (day) => (day === undefined ? isNewDay : day < today);
   for (const old of document.querySelectorAll<HTMLElement>("[data-counter]")) {
     const { counter = "" } = old.dataset;
     const star = starOf(counter);
@@ -81,15 +83,13 @@ async function readOnce(): Promise<void> {
       continue;
     }
     // A late reading finds stars of the new day that the live stream has brought.
-    const isZero =
-      newDay !== undefined && !counter.startsWith("event/") && !isOfDay(counter, newDay);
-    const begins = isZero ? "0" : undefined;
+    const begins = !counter.startsWith("event/") && isOver(dayOf(counter)) ? "0" : undefined;
     const shown = sameIn(fresh, old, "data-counter")?.textContent ?? begins;
     // What the live stream brought meanwhile may be newer.
     if (shown !== undefined && !wasSetSince(counter, askedAt))
       setCounter(counter, Number(shown.replaceAll(",", "")));
   }
-  for (const name of LIVING) replaceAll(fresh, name, newDay);
+  for (const name of LIVING) replaceAll(fresh, name, isOver);
   document.dispatchEvent(new CustomEvent("reread"));
 }
 
@@ -106,17 +106,20 @@ const sameIn = (fresh: Document, old: Element, name: string): Element | null =>
 const starOf = (key: string): HTMLElement | null =>
   document.querySelector(`[data-star="${CSS.escape(key)}"]`);
 
+/** Whether a UTC day is over; of what is of a day that was not said, whether one has ended since. */
+type IsOver = (day: string | undefined) => boolean;
+
 /**
  * Of an item that is listed no longer nothing is known, but that it begins a new day as all do, unless its
  * star was given on it.
  */
-function replaceAll(fresh: Document, name: string, newDay: string | undefined): void {
+function replaceAll(fresh: Document, name: string, isOver: IsOver): void {
   for (const old of document.querySelectorAll<HTMLElement>(`[${name}]`)) {
     // A star that is on its way stays as it is.
     if (old.dataset.pending !== undefined) continue;
     const next = sameIn(fresh, old, name);
     const { given } = starOf(old.getAttribute(name) ?? "")?.dataset ?? {};
-    if (next === null && (newDay === undefined || given === newDay)) continue;
+    if (next === null && !isOver(given)) continue;
     if (old.hasAttribute("aria-pressed"))
       old.setAttribute("aria-pressed", next?.getAttribute("aria-pressed") ?? "false");
     else if (old.innerHTML !== (next?.innerHTML ?? "")) replaceContent(old, next);

@@ -84,7 +84,7 @@ export function wasSetSince(key: string, moment: number): boolean {
   return (lastSet.get(key)?.at ?? Number.NEGATIVE_INFINITY) > moment;
 }
 
-/** Whether the service said that this counter is of a UTC day. */
-export function isOfDay(key: string, day: string): boolean {
-  return lastSet.get(key)?.day === day;
+/** The UTC day that this counter is of, `2026-11-20`, where the service said it. */
+export function dayOf(key: string): string | undefined {
+  return lastSet.get(key)?.day;
 }
