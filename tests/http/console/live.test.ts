@@ -145,39 +145,45 @@ test("a stream keeps no session alive, and none opens without one", async ({
 
 test("a stream ends when the process drains, when its session is over, and when it is old", async () => {
   const now = performance.now.bind(performance);
-  let [aheadMs, isDraining, isSignedIn] = [0, false, true];
-  const session = { operator: "Lin" };
-  const app = new Hono().get("/", (context) => {
-    const request = { context, session, isSignedIn: () => Promise.resolve(isSignedIn) };
-    const isOver = () => isDraining;
-    return stream(request as unknown as PageRequest, isOver, () => Promise.resolve());
-  });
-  const endsBy = async (end: () => void): Promise<void> => {
-    let isOpen = true;
-    const reply = await app.request("/");
-    void reply.text().then(() => {
-      isOpen = false;
+  let aheadMs = 0;
+  const opened: { cancel(): Promise<void> }[] = [];
+  const open = async () => {
+    const its = { isOpen: true, isDraining: false, isSignedIn: true };
+    const app = new Hono().get("/", (context) => {
+      const session = { operator: "Lin" };
+      const request = { context, session, isSignedIn: () => Promise.resolve(its.isSignedIn) };
+      const isDraining = () => its.isDraining;
+      return stream(request as unknown as PageRequest, isDraining, () => Promise.resolve());
     });
-    await pause(1_100);
-    assert.ok(isOpen);
-    end();
-    await until("the stream is over", async () => !isOpen);
+    const reader = (await app.request("/")).body?.getReader();
+    assert.ok(reader);
+    opened.push(reader);
+    void reader.closed.then(() => {
+      its.isOpen = false;
+    });
+    void (async () => {
+      while (!(await reader.read()).done);
+    })();
+    return its;
   };
   performance.now = () => now() + aheadMs;
   try {
-    await endsBy(() => {
-      aheadMs += 16_000;
-      isSignedIn = false;
-    });
-    isSignedIn = true;
-    await endsBy(() => {
-      aheadMs += 15 * 60_000;
-    });
-    await endsBy(() => {
-      isDraining = true;
-    });
+    const [drained, signedOut, old] = await Promise.all([open(), open(), open()]);
+    await pause(1_100);
+    assert.ok(drained.isOpen);
+    drained.isDraining = true;
+    await until("the one that drains is over", () => !drained.isOpen);
+    assert.ok(signedOut.isOpen);
+    signedOut.isSignedIn = false;
+    aheadMs += 16_000;
+    await until("the one that is signed out is over", () => !signedOut.isOpen);
+    assert.ok(old.isOpen);
+    aheadMs += 15 * 60_000;
+    await until("the old one is over", () => !old.isOpen);
   } finally {
     performance.now = now;
+    // One that did not end would keep this process up.
+    for (const one of opened) await one.cancel();
   }
 });
 

@@ -679,12 +679,6 @@ test("midnight passes before an open page whose reading fails: stars can be give
   const other = await signIn(service, await newWallet(service));
   const heavy = await signIn(service, await newWallet(service, { a: 3 }));
   const third = await signIn(service, await newWallet(service));
-  const [before] = await service.sql<{ left: number }[]>`
-    select 86400000 - now_ms() % 86400000 - 12000 as left`;
-  // Twelve seconds before midnight; every clock of the service follows this one.
-  await service.sql.unsafe(`
-    create or replace function now_ms() returns bigint language sql volatile as $$
-      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   await cast(service, session, "token/0.0.9020");
   await cast(service, session, "token/0.0.9021");
   await cast(service, session, "project/dex");
@@ -692,18 +686,25 @@ test("midnight passes before an open page whose reading fails: stars can be give
   await service.sql`
     insert into project (id, slug, name, category, created_at, approved_at)
     select 'newer' || n, 'newer' || n, 'Newer', 'DEFI', n, n from generate_series(1, 5) n`;
+  // A slow machine takes long to open tabs: before midnight comes there is time for reading pages alone.
   const home = await openTab(place, { width: 360, session });
+  const guest = await openTab(place, { width: 360 });
+  const unread = await openTab(place, { width: 360, session: third });
+  const tab = await openTab(place, { width: 360, session });
+  const [before] = await service.sql<{ left: number }[]>`
+    select 86400000 - now_ms() % 86400000 - 15000 as left`;
+  // Fifteen seconds before midnight; every clock of the service follows this one.
+  await service.sql.unsafe(`
+    create or replace function now_ms() returns bigint language sql volatile as $$
+      select floor(extract(epoch from clock_timestamp()) * 1000)::bigint + ${before?.left} $$`);
   await home.visit("/");
   await home.page.locator('[data-star="project/dex"][aria-pressed="true"]').waitFor();
-  const guest = await openTab(place, { width: 360 });
   await guest.visit("/");
-  const unread = await openTab(place, { width: 360, session: third });
   await unread.visit("/");
   for (const each of [guest, unread])
     await each.page.route(`${place.url}/`, (route) => route.fulfill({ status: 503 }));
   const slow = await pressSlowly(place, other, { path: "/tokens", key: "token/0.0.9023" });
   const slowHome = await pressSlowly(place, third, { path: "/", key: "project/wiki" });
-  const tab = await openTab(place, { width: 360, session });
   await tab.visit("/tokens");
   const { page } = tab;
   const votes = page.locator("[data-votes]");

@@ -16,6 +16,7 @@ import {
   wouldCarry,
 } from "../../../src/http/pages/words.ts";
 import { PROBLEM_CODES, standingReply } from "../../../src/http/problem.ts";
+import { scriptOf } from "../../support/script.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 18, 48);
 const resetsAt = "2026-11-21T00:00:00.000Z";
@@ -131,8 +132,8 @@ test("of a day's replies that overtake each other, the one with fewer votes is s
   const body = { dataset: { now: String(NOW) } };
   Object.assign(globalThis, { document: { body, querySelectorAll: () => [place] } });
   // By its address: it is checked with the types of a browser.
-  const votes = new URL("../../../src/http/pages/browser/votes.ts", import.meta.url);
-  const { readVotes, setVotes, spendVote } = await import(String(votes));
+  const votes = scriptOf(new URL("../../../src/http/pages/browser/votes.ts", import.meta.url));
+  const { readVotes, setVotes, spendVote } = await import(votes);
   readVotes();
   const [first, second] = [spendVote(), spendVote()];
   assert.equal(place.textContent, "3 of 5 votes left");
