@@ -7,6 +7,7 @@ import type { PostgresType } from "postgres";
  * the types that our statements use stand here, and pools do not ask.
  */
 export const ARRAY_TYPES = {
+  smallints: arrayType(1005, Number),
   integers: arrayType(1007, Number),
   texts: arrayType(1009, String),
   dates: arrayType(1182, String),

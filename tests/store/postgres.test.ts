@@ -108,11 +108,12 @@ test("arrays go to the server and come back as they are, without the server's wo
   const sql = openPostgres(database.url, { connections: 1 });
   const texts = ["", "a", 'a "b"', "a\\b", "a,b", "{}", "NULL", "a\nb", null];
   const [row] = await sql`select ${texts}::text[] as texts, ${[1, -2, null]}::bigint[] as bigints,
-    ${[2, 3]}::int[] as integers, ${["2026-11-20"]}::date[] as dates,
+    ${[1]}::smallint[] as smallints, ${[2, 3]}::int[] as integers, ${["2026-11-20"]}::date[] as dates,
     ${["01ab50ed-a728-765e-a7c8-70e35dc40ea7"]}::uuid[] as uuids, ${[]}::text[] as none`;
   assert.deepEqual(row, {
     texts,
     bigints: [1, -2, null],
+    smallints: [1],
     integers: [2, 3],
     dates: ["2026-11-20"],
     uuids: ["01ab50ed-a728-765e-a7c8-70e35dc40ea7"],
